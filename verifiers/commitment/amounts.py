@@ -93,6 +93,11 @@ def joins(gap: str) -> bool:
     return any(len(word) > 1 or word in joints for word in LETTERS.findall(gap))
 
 
+def is_counter(word: str) -> bool:
+    """Whether a word only stands between a number and what it counts: 8个."""
+    return word in listed("counters")
+
+
 def is_no_amount(word: str) -> bool:
     """Whether a word behind a number in words makes it no amount: "two of them"."""
     return word.lower() in listed("no_amount")

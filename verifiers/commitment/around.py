@@ -24,14 +24,14 @@ _MAX_CHARS = 400
 
 def is_cut_out(text: str, start: int, number: Span, end: int) -> bool:
     """Whether a number is a part of a larger formula between dollar signs or brackets of LaTeX, on its line."""
-    formula = _formula_at(text, max(start, number[0] - _MAX_CHARS), number, min(end, number[1] + _MAX_CHARS))
+    formula = formula_at(text, max(start, number[0] - _MAX_CHARS), number, min(end, number[1] + _MAX_CHARS))
     if formula is None:
         return False
     before, after = text[formula[0] : number[0]], text[number[1] : formula[1]]
     return bool(_RELATION.match(after)) or _is_in_group(before, after) or _is_listed(before) or _is_side(before)
 
 
-def _formula_at(text: str, start: int, number: Span, end: int) -> Span | None:
+def formula_at(text: str, start: int, number: Span, end: int) -> Span | None:
     """The content of the formula that holds a number; None if the signs around it mark none, as in "$5 and 3 for $2"."""
     opened, sign = -1, ""
     for found in _SIGNS.finditer(text, start, end):

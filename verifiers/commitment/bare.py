@@ -52,7 +52,7 @@ _UNSETTLED = frozenset([Kind.NOT, Kind.DOUBT, Kind.MAYBE, Kind.IF, Kind.SAID, Ki
 
 def _is_sentence(segment: str) -> bool:
     """Whether a segment states, denies, doubts or supposes something, or only says what is to be done."""
-    said = Sentence(segment, 0, len(segment.rstrip(" .!。．")), "")
+    said = Sentence(segment, 0, len(segment.rstrip(" .!。．।")), "")
     if any(cue.kind in _UNSETTLED or cue.kind in _TELLS for cue in said.cues):
         return True
     if any(finds_none(said.words, place) for place in range(1, len(said.words))):

@@ -22,6 +22,9 @@ _MAX_CHARS = 600
 _LEADS = frozenset([Kind.IS, Kind.SO])
 _APART = re.compile(r"[,:][*_]{0,3}\s")
 """What stands between a name or a label and its formula: "sodium chloride, NaCl", "**SMILES:** OCC"."""
+_IN_BRACKETS = re.compile(r"(?:\s\(|（)(?P<formula>[^\s()]{1,60}(?:\([^\s()]{1,20}\)[^\s()]{0,20})?)[)）][*_]{0,3}")
+_WITH_FIGURES = re.compile(r"(?<!\S)[(\\$*]{0,3}(?=[^\s,;]*[A-Z])(?=[^\s,;]*\d)[^\s,;]{2,60}")
+"""A word with a capital and a figure: the formula in "it forms CO2, not CO"."""
 
 
 def stated_at_end(response: str, params: ExtractionParams, reads: Callable[[str], bool]) -> Span | None:
@@ -49,6 +52,8 @@ def _said(sentence: Sentence, reads: Callable[[str], bool]) -> Iterator[Span]:
     Of two answers with a comma between them none is said.
     """
     text, end = sentence.text, sentence.end
+    if (bracket := _IN_BRACKETS.search(text, sentence.start, end)) and not text[bracket.end() : end].strip(" ."):
+        yield bracket.span("formula")
     starts = sorted({sentence.words[cue.stop - 1].end for cue in sentence.cues if cue.kind in _LEADS})
     for start in starts:
         yield trim(text, start, end)
@@ -56,6 +61,9 @@ def _said(sentence: Sentence, reads: Callable[[str], bool]) -> Iterator[Span]:
     before = [max([sentence.start, *(start for start in starts if start <= apart.start())]) for apart in aparts]
     if not any(reads(text[slice(*trim(text, start, at.start()))]) for start, at in zip(before, aparts, strict=True)):
         yield from (trim(text, apart.end(), end) for apart in reversed(aparts))
+    formulas = [trim(text, *found.span()) for found in _WITH_FIGURES.finditer(text, sentence.start, end)]
+    stated = [span for span in formulas if sentence.stance(span) not in UNMADE]
+    yield from stated if len(stated) == 1 else ()
 
 
 def is_clause(text: str) -> bool:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from verifiers.commitment.amounts import negative_before
-from verifiers.commitment.around import is_cut_out
+from verifiers.commitment.around import formula_at, is_cut_out
 from verifiers.commitment.behind import is_doubted, is_taken_back
 from verifiers.commitment.channels import Channel
 from verifiers.commitment.cues import Kind, Word, first_word, listed, words
@@ -24,6 +24,8 @@ from verifiers.commitment.sayings import divides, may_divide
 from verifiers.commitment.spans import strip
 from verifiers.commitment.stance import UNMADE, Stance, sentence_at
 from verifiers.commitment.wording import begins_with, ends_with, single
+from verifiers.numerals import parts
+from verifiers.numerals.scales import scale_word
 
 _NUMBER = re.compile(rf"(?=[-+−－＋\s$€£¥￥₹\\\d.½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])(?<![A-Za-z\d_.\\^]){NUMBER}")
 """The first sign of a number. The pattern tests it first: letters are passed over in two thirds of the time."""
@@ -41,11 +43,10 @@ _VARIABLE_AFTER = re.compile(r"[a-cefi-knopqrtuvwxyz](?![A-Za-zµ])|[ ][xyznk](?
 _NO_FACTORS = ("text", "mathrm", "quad", "qquad", "degree", "circ", "end")
 _NO_COMMANDS = "%$,;!: )]\\"
 _IN_TEXT = split("text textbf mathbf mathrm")
-_SCALE = re.compile(
-    r"\.\.\.|…|(?:st|nd|rd|th)\b|[ ]?(?:(?:hundred|thousand|million|billion|trillion|dozen)\b|[万亿千百兆])",
-    re.IGNORECASE,
-)
+_GOES_ON = re.compile(r"\.\.\.|…|(?:st|nd|rd|th)\b", re.IGNORECASE)
 """Signs that turn digits into another number, and so belong to it."""
+_SCALE_CHARS = 26
+_ENGLISH = frozenset(["en"])
 _SIGNS = "-−－+＋"
 _DASH_BEFORE = re.compile(r"(?:^|\n|[A-Za-z]{2,}|\d)[ ]?$")
 _TERM_BEFORE = re.compile(r"(?:^|[^A-Za-z])[A-Za-z][ ]?$|[)}][ ]?$")
@@ -80,7 +81,10 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
     if len(offers) > 1 and _is_discarded(text, start, end, offers[-2], offers[-1]):
         discarded = offers.pop()
         note(text, Channel.LAST_NUMBER, (discarded.start, discarded.end), Stance.RETRACTED)
-    last = offers[-1] = _signed(text, start, offers[-1])
+    last = offers[-1] = _signed(text, start, _with_part(text, offers[-1], end))
+    if whole := whole_measure(text, start, (last.start, last.end), end):
+        offers = [*(offer for offer in offers if offer.end <= whole[0]), Offer(*whole, *whole)]
+        last = offers[-1]
     if not is_time and (_is_part(text, start, end, last) or is_cut_out(text, start, (last.start, last.end), end)):
         return NO_OFFERS
     restated = any(text[each.start : each.end] == text[last.start : last.end] for each in offers[:-1])
@@ -169,10 +173,28 @@ def _numbers(text: str, start: int, end: int, last_digit: int) -> list[Offer]:
             begin += 1
         if not text[begin].isdigit():
             begin = strip(text, _without_dash(text, start, match), match.end())[0]
-        if text[begin] == "$" and text.startswith("$", match.end(), end):
+        if text[begin] == "$" and _opens_formula(text, begin, match.end(), end):
             begin += 1
         offers.append(Offer(begin, match.end(), begin, match.end()))
     return offers
+
+
+def _opens_formula(text: str, sign: int, stop: int, end: int) -> bool:
+    r"""Whether the dollar sign of a number opens a formula, and is no currency: `$5$`, `$5 \mathrm{~nm}$`."""
+    if text.startswith("$", stop, end):
+        return True
+    line = text.find("\n", stop, end)
+    is_with_command = text.find("\\", stop, min(end, stop + _UNIT_CHARS)) >= 0
+    return is_with_command and formula_at(text, sign, (sign + 1, stop), end if line < 0 else line) is not None
+
+
+_UNIT_CHARS = 4
+
+
+def _with_part(text: str, last: Offer, end: int) -> Offer:
+    """A number with the words that make a fraction of it: "8 et demi", "2 Drittel"."""
+    place = parts.whole(text, last.start, last.end, end)
+    return last if place is None else Offer(*place, *place)
 
 
 def _signed(text: str, start: int, last: Offer) -> Offer:
@@ -211,11 +233,13 @@ def _goes_on(text: str, place: int, end: int) -> bool:
 def _whole(text: str, start: int, end: int, offers: list[Offer]) -> list[Offer]:
     """The numbers, where the last one is extended by all signs that belong to it."""
     last = offers[-1]
-    if whole := whole_measure(text, start, (last.start, last.end), end):
-        return [*(offer for offer in offers if offer.end <= whole[0]), Offer(*whole, *whole)]
-    if scaled := _SCALE.match(text, last.end, end):
-        return [*offers[:-1], Offer(last.start, scaled.end(), last.start, scaled.end())]
-    return offers
+    if goes_on := _GOES_ON.match(text, last.end, end):
+        stop = goes_on.end()
+    elif scale := scale_word(after := text[last.end : min(end, last.end + _SCALE_CHARS)], _ENGLISH):
+        stop = last.end + after.startswith(" ") + len(scale)
+    else:
+        return offers
+    return [*offers[:-1], Offer(last.start, stop, last.start, stop)]
 
 
 def _is_contrast(text: str, start: int, end: int, one: Offer, last: Offer) -> bool:

@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from memory import remember
+from verifiers import cldr
 from verifiers.commitment.cues import Kind, listed
+from verifiers.commitment.letters import LETTERS
 from verifiers.commitment.wording import single
 
 _FAMILIES: Final[tuple[Mapping[str, int], ...]] = (
@@ -43,13 +45,13 @@ _FAMILIES: Final[tuple[Mapping[str, int], ...]] = (
 
 
 _UNITS = [[(re.compile(names, re.IGNORECASE), size) for names, size in family.items()] for family in _FAMILIES]
-_ANY_UNIT = "|".join(names for family in _FAMILIES for names in family)
+_UNIT = rf"{LETTERS.pattern}|[°º]|''|['′’\"″”]"
 _AMOUNT = r"\d{1,12}(?:\.\d{1,12})?"
 _PLAIN = re.compile(_AMOUNT)
-_UNIT_BEHIND = re.compile(rf"[ \u00a0-]?({_ANY_UNIT})(?![A-Za-z])", re.IGNORECASE)
+_UNIT_BEHIND = re.compile(rf"[ \u00a0-]?({_UNIT})")
 _JOINTS = "|".join(map(re.escape, sorted(single(Kind.JOINS) | listed("besides"))))
 _PART_BEFORE = re.compile(
-    rf"(?<![A-Za-z0-9_.,])(?P<amount>{_AMOUNT})[ \u00a0-]?(?P<unit>{_ANY_UNIT})(?![A-Za-z])[,，]?\s?(?:(?:{_JOINTS})\s?)?\Z",
+    rf"(?<![A-Za-z0-9_.,])(?P<amount>{_AMOUNT})[ \u00a0-]?(?P<unit>{_UNIT})[,，]?\s?(?:(?:{_JOINTS})\s?)?\Z",
     re.IGNORECASE,
 )
 _PART_CHARS = 48
@@ -67,29 +69,43 @@ def whole_measure(text: str, begin: int, number: tuple[int, int], end: int) -> t
     before = text[first - 1 : first]
     if not (before in _ENDS_OF_PARTS or before.isalpha()) or _PLAIN.fullmatch(text, first, stop) is None:
         return None
-    unit = _UNIT_BEHIND.match(text, stop, end)
-    amount, smaller = float(text[first:stop]), _sizes(unit[1] if unit else _INCHES)
+    unit = _unit_behind(text, stop, end)
+    amount, smaller = float(text[first:stop]), _sizes(unit or _INCHES)
     for count in range(_MAX_PARTS):
         part = _PART_BEFORE.search(text, max(begin, first - _PART_CHARS), first)
-        if part is None or (unit is None and count == 0 and part["unit"] not in _FEET_SIGNS):
+        if part is None or (not unit and count == 0 and part["unit"] not in _FEET_SIGNS):
             break
         larger = _sizes(part["unit"])
         if not any(amount * smaller[family] < larger[family] for family in larger.keys() & smaller.keys()):
             break
         first, amount, smaller = part.start(), float(part["amount"]), larger
-    return None if first == number[0] else (first, unit.end() if unit else stop)
+    return None if first == number[0] else (first, text.index(unit, stop) + len(unit))
+
+
+def _unit_behind(text: str, stop: int, end: int) -> str:
+    """The unit behind a number: a word, or its beginning in a script without spaces, as in 30분이; empty for none."""
+    word = _UNIT_BEHIND.match(text, stop, end)
+    if word is None:
+        return ""
+    shortest = 1 if word[1] >= _UNSPACED else len(word[1])
+    names = (word[1][:length] for length in range(min(len(word[1]), _MAX_UNIT_CHARS), shortest - 1, -1))
+    return next((name for name in names if _sizes(name)), "")
 
 
 _ENDS_OF_PARTS = frozenset(" \u00a0\n,，'′’\"″”°º")
 _FEET_SIGNS = frozenset("'′’")
+_UNSPACED = "\u0e00"
+_MAX_UNIT_CHARS = 24
 
 
 @remember(256)
 def _sizes(unit: str) -> Mapping[int, int]:
-    """The size of a unit of this name, for each family of units."""
+    """The size of a unit of this name, for each family of units; the names of all languages are those of CLDR."""
+    atoms = cldr.UNITS.get(unit.casefold(), {})
+    names = {unit, *(atom for atom, exponent in atoms.items() if len(atoms) == exponent == 1)}
     return {
         family: size
         for family, units in enumerate(_UNITS)
-        for names, size in units
-        if names.fullmatch(unit) is not None
+        for pattern, size in units
+        if any(pattern.fullmatch(name) for name in names)
     }

@@ -15,7 +15,8 @@ from verifiers.commitment.cues import Kind, Word, cues, languages, listed, phras
 RELATIONS = {">": ">", ">=": r"\ge", "<": "<", "<=": r"\le"}
 _PREFIXES = {"sqrt": r"\sqrt{%s}", "cbrt": r"\sqrt[3]{%s}"}
 _INFIXES = {"/": r"\frac{%s}{%s}", "*": r"%s \cdot %s"}
-NO_SOLUTION = "no solution"
+ABSENCES = ("no solution", "does not exist")
+"""What is said where there is nothing to write."""
 _MAX_CHARS = 120
 _ATOM = re.compile(r"[-−+]?(?:\d[\d.,]*|[A-Za-z]|\\?pi|π|\d+/\d+|\\[dt]?frac\{-?\d+\}\{\d+\})")
 _SUBJECT = re.compile(r"\$?(?:[A-Za-z](?:_\d)?|\|[A-Za-z]\|)\$?")
@@ -61,8 +62,8 @@ def may_divide(word: str) -> bool:
 
 
 def finds_none(said: Sequence[Word], place: int) -> bool:
-    """Whether the words from a place to the end say that there is no solution."""
-    return (NO_SOLUTION, len(said)) in _at(said, place)
+    """Whether the words from a place to the end say that there is no solution, or that what was asked for does not exist."""
+    return any((sign, len(said)) in _at(said, place) for sign in ABSENCES)
 
 
 def _pieces(text: str, said: Sequence[Word]) -> Sequence[_Piece]:
@@ -131,7 +132,7 @@ def _term(pieces: Sequence[_Piece]) -> str | None:
     match [sign for sign, _ in pieces]:
         case [""]:
             return _atom(pieces[0][1])
-        case [sign] if sign == NO_SOLUTION:
+        case [sign] if sign in ABSENCES:
             return sign
         case [prefix, ""] if prefix in _PREFIXES:
             inner = _atom(pieces[1][1])

@@ -11,6 +11,7 @@ from memory import remember
 from verifiers.commitment.cues import Cue, Kind, Word, adverbs, cues, listed, words
 from verifiers.commitment.opinions import opinions
 from verifiers.commitment.spans import Span
+from verifiers.commitment.wording import single
 
 
 class Stance(StrEnum):
@@ -758,12 +759,14 @@ class Sentence:
         return None
 
     def bounds(self, span: Span) -> bool:
-        """Whether a mention is a limit: "at least 3"."""
+        """Whether a mention is a limit: "at least 3", "between 2 and 3"."""
         if Kind.BOUND not in self.kinds:
             return False
         place = self.place(span)[0]
         while place and self.words[place - 1].text in OPENS:
             place -= 1
+        if place > 1 and self.words[place - 1].text in single(Kind.JOINS) and self.words[place - 2].text[0].isdigit():
+            place -= 2
         return self.ends_in(_BOUND, place) is not None
 
     def opening(self) -> int:

@@ -16,6 +16,7 @@ from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
 from verifiers.commitment.sayings import divides, finds_none, in_signs, relates, subject_end
 from verifiers.commitment.spans import Span, strip, trim, unwrap
 from verifiers.commitment.stance import UNMADE, Sentence, Stance, sentences
+from verifiers.numerals import parts
 
 _CHARS = 400
 _OPTION_LINE = re.compile(r"[*_\s]{0,4}\(?[A-H](?:\)?[*_\s]{0,4}|[.)][*_\s]{0,4}(?:\S[^\n]{0,100})?)")
@@ -79,7 +80,7 @@ def _is_truth(word: str) -> bool:
 
 def _stated(sentence: Sentence) -> Span | None:
     """The value at the end of a sentence, or the formula before "is the solution"."""
-    text, (start, end) = sentence.text, strip(sentence.text, sentence.start, sentence.end, ".。．")
+    text, (start, end) = sentence.text, strip(sentence.text, sentence.start, _before_ends(sentence), ".。．")
     if sentence.asks or start >= end:
         return None
     shown = text[start:end]
@@ -103,6 +104,14 @@ def _stated(sentence: Sentence) -> Span | None:
     if len(formulas) == 1 and sentence.stance(formulas[0].span()) is Stance.ANNOUNCED and formulas[0].end() < end:
         return unwrap(text, *formulas[0].span())
     return _behind_verb(sentence, start, end)
+
+
+def _before_ends(sentence: Sentence) -> int:
+    """The end of a sentence, or of the formula before a verb that ends it: "$2π$である"."""
+    places = [cue.first for cue in sentence.cues if cue.kind is Kind.ENDS and sentence.ends(cue.stop)]
+    first = min(places, default=0)
+    is_formula = first and sentence.words[first - 1].text in ("$", ")")
+    return sentence.words[first].start if is_formula else sentence.end
 
 
 def _called_right(sentence: Sentence, verdict: Word) -> Span | None:
@@ -188,7 +197,10 @@ def _no_solution(sentence: Sentence, end: int) -> Span | None:
     """The words that end a sentence and say that there is no solution: "方程无解"."""
     for place, word in enumerate(sentence.words):
         if finds_none(sentence.words, place):
-            is_open = any(cue.kind in _OPEN and cue.first < place for cue in sentence.cues)
+            is_article = (
+                Kind.OR if sentence.has(Kind.OR, 0, 1) else None
+            )  # "O limite": alternatives do not begin a sentence
+            is_open = any(cue.kind in _OPEN - {is_article} and cue.first < place for cue in sentence.cues)
             is_case = any(each.text[0].isdigit() for each in sentence.words)
             return None if is_open or is_case else (word.start, end)
     return None
@@ -330,7 +342,24 @@ def _behind_verb(sentence: Sentence, start: int, end: int) -> Span | None:
         first = _past_emphasis(text, start, first)
         if (found := _expression(text, first, end) or _with_nouns(sentence, first, end)) is not None:
             return found
-    return None
+    return _behind_subject(sentence, start, end)
+
+
+def _behind_subject(sentence: Sentence, start: int, end: int) -> Span | None:
+    """The only formula of a sentence, at its end, behind a verb and its subject: "Also beträgt die Fläche $2π$"."""
+    formulas = [*_FORMULA.finditer(sentence.text, start, end)]
+    if len(formulas) != 1 or formulas[0].end() != end:
+        return None
+    last = sentence.place(formulas[0].span())[0]
+    verbs = [cue.stop for cue in sentence.cues if cue.kind is Kind.IS and cue.stop < last]
+    subject = sentence.words[max(verbs) : last] if verbs else []
+    known = {cue.kind for cue in sentence.cues if verbs and max(verbs) <= cue.first < last}
+    is_subject = 0 < len(subject) <= _MAX_SUBJECT and all(word.text.isalpha() for word in subject)
+    return _expression(sentence.text, formulas[0].start(), end) if is_subject and known <= _OF_SUBJECTS else None
+
+
+_MAX_SUBJECT = 4
+_OF_SUBJECTS = frozenset([Kind.THE, Kind.RIGHT, Kind.ANSWER, Kind.RESULT, Kind.NOUN, Kind.ABOUT, Kind.ONLY])
 
 
 def _is_noun(sentence: Sentence, place: int) -> bool:
@@ -389,12 +418,12 @@ def narrowed(text: str, start: int, end: int) -> Span:
     if verbs:
         first = _past_emphasis(text, start, sentence.words[max(verbs)].start)
         inner = trim(text, first, end)
-        if _ONLY_NUMBER.fullmatch(text, *inner) or _expression(text, first, end):
+        if (_ONLY_NUMBER.fullmatch(text, *inner) or _expression(text, first, end)) and not sentence.bounds(inner):
             return inner
     numbers = [each for each in _ONLY_NUMBER.finditer(text, start, end) if not sentence.bounds(each.span())]
     if len(numbers) != 1 or _SIGNS.search(text, start, end) or _is_rate(sentence, numbers[0].end()):
         return start, end
-    first, stop = numbers[0].span()
+    first, stop = parts.whole(text, *numbers[0].span(), end) or numbers[0].span()
     is_understood = leads_to_number(text[start:first], text[stop:end]) and is_counted(text[stop:end])
     return strip(text, first, stop) if is_understood else (start, end)
 

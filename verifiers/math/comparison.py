@@ -19,6 +19,7 @@ from verifiers.math.families import (
 from verifiers.math.integers import integers, listed
 from verifiers.math.members import LISTS, Members
 from verifiers.math.options import Options
+from verifiers.math.piecewise import same_by_cases
 from verifiers.math.quantities import same_moment, same_quantity
 from verifiers.math.reals import FLIPPED, PAIRS, Reals, reals
 from verifiers.math.relations import Rounded
@@ -156,6 +157,8 @@ class Comparison:
         if left and right:
             return self._two_relations(reference, answer)
         value = relations.assigned(reference if left else answer)
+        if value is None and right and not values.names(reference):
+            value = relations.total(answer)
         if value is None:
             return False
         return self.equal(value, answer) if left else self.equal(reference, value)
@@ -310,8 +313,8 @@ class Comparison:
             reference, answer = as_tuple(reference, answer), as_tuple(answer, reference)
             same_shape = reference.kind == answer.kind and reference.leaf == answer.leaf
             return same_shape and self._in_order(reference.args, answer.args)
-        if reference.kind == answer.kind == "cases":
-            return members.match_in_any_order(reference.args, answer.args, self.equal)
+        if "cases" in (reference.kind, answer.kind):
+            return self._by_cases(reference, answer)
         if reference.kind != answer.kind or reference.kind not in STRUCTURES:
             return None if not {reference.kind, answer.kind} & STRUCTURES else False
         if reference.leaf != answer.leaf:
@@ -321,6 +324,14 @@ class Comparison:
         if reference.kind == "suchthat":
             return self._conditions(reference, answer)
         return self._in_order(reference.args, answer.args)
+
+    def _by_cases(self, reference: Node, answer: Node) -> bool:
+        """Compare functions by cases: case by case, or as functions."""
+        if reference.kind == answer.kind and members.match_in_any_order(reference.args, answer.args, self.equal):
+            return True
+        return all(
+            node.kind == "cases" or node.kind not in STRUCTURES for node in (reference, answer)
+        ) and same_by_cases(reference, answer, self.equal)
 
     def _lists(self, reference: Node, answer: Node) -> bool:
         if any(node.kind in TUPLES for node in (reference, answer)):

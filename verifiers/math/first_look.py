@@ -28,14 +28,17 @@ from verifiers.commitment import (
     without_html,
     without_struck,
 )
+from verifiers.commitment.asides import with_approximation, without_asides
+from verifiers.commitment.letters import LETTERS
 from verifiers.math import units
 from verifiers.math.exact import decide, is_number, unwrap
 from verifiers.math.limits import MAX_READ_CHARS
 from verifiers.math.moments import date, with_iso_days, written_day
 from verifiers.math.options import Options
 from verifiers.math.said import said_last
+from verifiers.numerals import parts
 from verifiers.numerals.local import in_english, languages_for
-from verifiers.numerals.scales import LOCAL, SCALES, multiplies
+from verifiers.numerals.scales import scale_word
 
 
 class Terms(msgspec.Struct, array_like=True, frozen=True):
@@ -130,7 +133,7 @@ class FirstLook:
     def find(self, response: str, explain: bool) -> Found:
         """Find the answer of a response."""
         sent = response if explain else None
-        response = without_html(without_struck(response))
+        response = with_approximation(without_asides(without_html(without_struck(response))))
         extraction = extract(response, self._params, MATH_CHANNELS, sent=sent)
         extraction = corrected(response, extraction, self._params.on_conflict)
         if self._wants_day and (extraction.answer is None or date(extraction.answer) is None):
@@ -148,6 +151,10 @@ class FirstLook:
             span = stated(response, *extraction.span)
             answer = response[slice(*span)]
             extraction = judged_at(extraction, span)
+        if answer is not None and extraction.span is not None and not is_number(answer):
+            figures = parts.in_figures(answer, response[: extraction.span[1]][-_AROUND_CHARS:])
+            is_cut_out = figures != answer and extraction.channel is Channel.LAST_NUMBER
+            answer = _without_noun(figures) if is_cut_out else figures
         if answer is not None and extraction.channel in _CUT_OUT and extraction.span is not None:
             answer += behind(response, answer, extraction.span[1], with_units=not self._is_numeric)
         if answer is not None and extraction.span is not None and not is_number(answer):
@@ -183,15 +190,19 @@ def _is_day(reference: str) -> bool:
 
 _LIKE_A_DAY = re.compile(r"(?=[^\d]{0,20}\d)[^\\{}^=+*<>|()]{6,60}")
 _OK = Status.OK
+_AROUND_CHARS = 300
 _SAID = (Channel.ANSWER_LINE, Channel.ANSWER_TAG)
 _CUT_OUT = (Channel.BOXED, Channel.LAST_NUMBER)
-_BEHIND = re.compile(
-    r"[\s}$*\\)]{0,6}(?:([^\W\d_]{1,16}(?:/[^\W\d_]{1,8}| per [a-z]{1,8}(?: squared)?)?)(?![^\W\d_])|([\u3400-\u9fff]{1,5}))"
-)
+_UNIT_IN_FORMULA = re.compile(r"\s?\\(?:mathrm|text|rm)(?![A-Za-z])[^$\n]{1,60}?(?=\$|\\[)\]])")
+_GAP = re.compile(r"[\s}$*\\)]{0,6}")
+_UNIT = re.compile(rf"(?:°\s?)?{LETTERS.pattern}(?:[/ ]{LETTERS.pattern}){{0,3}}")
+_SCALE_CHARS = 26
 _PLAIN_WORDS = frozenset(
     ["in", "as", "a", "at", "do", "me", "us", "is", "so", "A", "I", "am", "per", "or", "and", "to"]
 )
 _MAX_HAN = 5
+_UNSPACED = "\u0e00"
+_UNIT_CHARS = 60
 
 
 def behind(response: str, answer: str, end: int, with_units: bool) -> str:
@@ -199,25 +210,50 @@ def behind(response: str, answer: str, end: int, with_units: bool) -> str:
 
     Units are read only if the reference may have one. Otherwise a unit is ignored, and reading it would only take time.
     """
-    if with_units and response.startswith("°", end) and is_number(answer):
-        return "°"
-    match = _BEHIND.match(response, end)
-    if match is None or not is_number(answer):
+    if with_units and is_number(answer) and (rest := _UNIT_IN_FORMULA.match(response, end)):
+        return rest[0] if (key := units.key(rest[0])) is not None and units.is_known(key) else ""
+    gap = _GAP.match(response, end)
+    if gap is None or not is_number(answer):
         return ""
-    word = match[1] or match[2]
-    scale = word.partition(" ")[0]
-    if (len(scale) > 1 or not scale.isascii()) and (scale in LOCAL or scale.casefold() in SCALES):
-        languages = languages_for(answer + scale, response, (end, end + len(match[0])))
-        if multiplies(scale.casefold(), languages):
-            return f" {scale}"
-    if not with_units or word in _PLAIN_WORDS:
-        return ""
-    if match[2] is not None or not word.isascii():
-        names = [word[:length] for length in range(min(len(word), _MAX_HAN), 0, -1)]
-    else:
-        names = [word, scale]
-    unit = next((name for name in names if (key := units.key(name)) is not None and units.is_known(key)), "")
+    place = gap.end()
+    after = response[place : place + _SCALE_CHARS]
+    scale = scale_word(after, frozenset())
+    if scale and scale_word(after, languages_for(answer + scale, response, (end, place + len(scale)))) == scale:
+        return f" {scale}"
+    unit = _unit(response[place : place + _UNIT_CHARS]) if with_units else ""
     return rf" \text{{ {unit}}}" if unit else ""
+
+
+def _unit(after: str) -> str:
+    """The longest unit at the beginning of a text: "degrees Celsius below" begins with two words of one, 小时后 with two letters."""
+    words = _UNIT.match(after)
+    if words is None:
+        return "°" if after.startswith("°") else ""
+    ends = [word.end() for word in LETTERS.finditer(words[0])]
+    first = words[0][: ends[0]]
+    if first in _PLAIN_WORDS:
+        return ""
+    names = [words[0][:end] for end in reversed(ends)]
+    if first[-1] >= _UNSPACED:
+        names += [first[:length] for length in range(min(len(first) - 1, _MAX_HAN), 0, -1)]
+    known = ((name, units.key(name)) for name in names)
+    is_sign = "°" if after.startswith("°") else ""
+    return next((name for name, key in known if key is not None and _is_one(key)), is_sign)
+
+
+def _is_one(key: str) -> bool:
+    """Whether a key is a known unit and no product: "5 m in" has no metre-inch."""
+    return "·" not in key and units.is_known(key)
+
+
+def _without_noun(answer: str) -> str:
+    """A number without a noun that is no unit: "8.5 ore" was cut out of prose for the half behind it."""
+    counted = _COUNTED.fullmatch(answer)
+    unit = units.key(counted[2]) if counted else None
+    return answer if counted is None or (unit is not None and units.is_known(unit)) else counted[1]
+
+
+_COUNTED = re.compile(r"(\d+(?:\.\d+|/\d+)?) ?([^\W\d_]\S{0,16})")
 
 
 @remember(256)

@@ -206,7 +206,8 @@ def _states(text: str) -> bool:
     if lead[-1:] not in tuple(":：=") and not ends_with(lead, Kind.IS, Kind.HAS):
         return False
     said = f"{lead} {_VALUE}"
-    return Sentence(said, 0, len(said), "").stance((len(lead) + 1, len(said))) not in UNMADE
+    sentence, span = Sentence(said, 0, len(said), ""), (len(lead) + 1, len(said))
+    return sentence.stance(span) not in UNMADE and not sentence.bounds(span)
 
 
 _VALUE = "0"

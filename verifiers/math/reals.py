@@ -47,18 +47,18 @@ def reals(node: Node) -> Reals | None:
     if found is None:
         return None
     try:
-        return Reals(_united(found.pieces), found.variable)
+        return Reals(united(found.pieces), found.variable)
     except NoValue:
         return found
 
 
 INFINITY = Node("const", leaf="infty")
 MINUS_INFINITY = Node("neg", (INFINITY,))
-_ALL = (Piece(MINUS_INFINITY, INFINITY, True, True),)
+ALL = (Piece(MINUS_INFINITY, INFINITY, True, True),)
 _POSITIVE = (Piece(values.ZERO, INFINITY, True, True),)
 _NEGATIVE = (Piece(MINUS_INFINITY, values.ZERO, True, True),)
 _NAMED = {
-    "mathbb R": _ALL,
+    "mathbb R": ALL,
     **dict.fromkeys(("mathbb R^+", "mathbb R_+", "mathbb R_>0", "mathbb R_++"), _POSITIVE),
     **dict.fromkeys(("mathbb R^-", "mathbb R_-", "mathbb R_<0"), _NEGATIVE),
 }
@@ -132,9 +132,9 @@ def _held_together(parts: Sequence[Reals | None]) -> Reals | None:
         return None
     variable = next((part.variable for part in known if part.variable is not None), None)
     try:
-        pieces = _united(known[0].pieces)
+        pieces = united(known[0].pieces)
         for part in known[1:]:
-            pieces = _complement(_united((*_complement(pieces), *_complement(_united(part.pieces)))))
+            pieces = complement(united((*complement(pieces), *complement(united(part.pieces)))))
     except NoValue:
         return None
     return Reals(pieces, variable)
@@ -146,7 +146,7 @@ def _difference(node: Node) -> Reals | None:
     if left is None or right is None:
         return None
     try:
-        return _held_together([left, Reals(_complement(_united(right.pieces)))])
+        return _held_together([left, Reals(complement(united(right.pieces)))])
     except NoValue:
         return None
 
@@ -158,7 +158,7 @@ def _such_that(node: Node) -> Reals | None:
     not read.
     """
     element, condition = node.args
-    whole: tuple[Piece, ...] = _ALL
+    whole: tuple[Piece, ...] = ALL
     if element.kind == "in":
         element, domain = element.args
         known = _read(domain) if domain.kind == "sym" else None
@@ -168,7 +168,7 @@ def _such_that(node: Node) -> Reals | None:
     found = _read(condition)
     if found is None or element.kind != "sym" or found.variable != element.leaf:
         return None
-    return Reals(found.pieces) if whole == _ALL else _held_together([Reals(whole), Reals(found.pieces)])
+    return Reals(found.pieces) if whole == ALL else _held_together([Reals(whole), Reals(found.pieces)])
 
 
 def _membership(node: Node) -> Reals | None:
@@ -280,7 +280,7 @@ _READERS: dict[str, Callable[[Node], Reals | None]] = {
 # --- sets with constant endpoints
 
 
-def _united(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+def united(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
     """The same set as disjoint pieces in order, joined where they meet.
 
     Raises:
@@ -317,7 +317,7 @@ def _join(left: Piece, right: Piece) -> Piece:
     return Piece(left.low, right.high, left.low_open, high_open)
 
 
-def _complement(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+def complement(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
     """All reals that are in none of the pieces, which are disjoint and in order."""
     low, low_open = MINUS_INFINITY, True
     gaps: list[Piece] = []

@@ -170,6 +170,18 @@ def assigned(relation: Node) -> Node | None:
     return sides[-1] if _all_same(sides) or (len(sides) > 2 and _all_same(sides[1:])) else None
 
 
+def total(relation: Node) -> Node | None:
+    """The value that an equation gives to a sum or product of constants: `m + n = 34`, but not `x + y = 4`, which is a line."""
+    if relation.kind != "=" or relation.args[0].kind not in ("+", "*"):
+        return None
+    terms = relation.args[0].args
+    are_constants = all(term.kind == "sym" and term.leaf not in _COORDINATES for term in terms)
+    return relation.args[1] if are_constants and len({*terms}) == len(terms) > 1 else None
+
+
+_COORDINATES = frozenset("xyz")
+
+
 def turned(relation: Node) -> Node:
     """5 = x as x = 5; any other relation as it is."""
     if relation.kind != "=" or relation.args[1].kind != "sym" or values.names(relation.args[0]):

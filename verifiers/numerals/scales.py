@@ -6,6 +6,7 @@ letters than Latin ones, a long one, or an abbreviation (`Tsd`, `Mio.`). So `6 b
 Spanish; in English neither multiplies, and alone neither has a value.
 """
 
+import unicodedata
 from collections.abc import Mapping, Set
 from fractions import Fraction
 
@@ -102,3 +103,24 @@ def factor(word: str, languages: Set[str] = frozenset()) -> Fraction | None:
 def multiplies(word: str, languages: Set[str] = frozenset()) -> bool:
     """Whether a word is a scale in a text of some languages, or may be one because the text tells no language."""
     return word in SCALES or (word in LOCAL and (not languages or not languages.isdisjoint(LOCAL[word])))
+
+
+def scale_word(after: str, languages: Set[str]) -> str:
+    """The longest scale word at the beginning of a text, maybe behind a space."""
+    shown = after[: _MAX_WORD_CHARS + 2].casefold().removeprefix(" ")
+    for length in range(min(len(shown), _MAX_WORD_CHARS) if shown[:1].isalpha() else 0, 0, -1):
+        word, following = shown[:length], shown[length : length + 1]
+        if not multiplies(word, languages) or (length == 1 and word.isascii()):
+            continue
+        if following and following in _UNITS_OF_HAN.get(word, ""):
+            continue
+        if word[-1] >= _UNSPACED or not following or unicodedata.category(following)[0] not in "LM":
+            return word
+    return ""
+
+
+_MAX_WORD_CHARS = 24
+_UNITS_OF_HAN = {"千": "克米瓦卡伏帕", "百": "分帕"}
+"""Signs behind a scale character that make it a unit: 千克."""
+_UNSPACED = "\u0e00"
+"""Letters from this one on belong to scripts without spaces: 3 ล้านคน, 3만명."""

@@ -14,10 +14,21 @@ from verifiers.commitment.cues import languages
 IDEAS = yaml.safe_load((Path(__file__).parents[2] / "data" / "commitment" / "ideas.yaml").read_text("utf-8"))
 WITHOUT_MOOD = {"id", "ja", "ko", "th", "vi", "zh"}
 """Languages in which nothing tells an unreal condition from a real one."""
-SAID = ["doubt", "bound", "retraction", "attribution", "condition", "falsehood", "no_wrong", "was_wrong", "actually"]
+SAID = [
+    "doubt",
+    "bound",
+    "range",
+    "retraction",
+    "attribution",
+    "condition",
+    "falsehood",
+    "no_wrong",
+    "was_wrong",
+    "actually",
+]
 SAID += ["least_likely", "expected_but"]
 """What a sentence says of an answer."""
-OF_NUMBERS = {"bound", "actually", "expected_but"}
+OF_NUMBERS = {"bound", "range", "actually", "expected_but"}
 IN_MARKS = ["minus", "root", "half", "mixed", "other", "perhaps"]
 """What the words beside a number in a mark make of it."""
 MARKS = ["<answer>{}</answer>", "Answer: {}", r"\boxed{\text{{}}}"]
@@ -61,6 +72,21 @@ def test_a_word_for_a_minus_sign_belongs_to_its_number(language: str, idea: str,
         for verifier in ("math", "numeric"):
             assert found.judge(verifier, shown, reference="42").score == 0.0, (verifier, shown)
             assert found.judge(verifier, shown, reference="-42").score == 1.0, (verifier, shown)
+
+
+@table("language, idea, text", rows("half", "mixed"))
+def test_a_fraction_in_words_belongs_to_its_number(language: str, idea: str, text: str, found: Found) -> None:
+    said = languages()[language]["says"].replace("{}", text.replace("{}", "42"))
+    for verifier in ("math", "numeric"):
+        assert found.judge(verifier, said, reference="42").score == 0.0, (verifier, said)
+        if idea == "mixed":
+            assert found.judge(verifier, said, reference="42.5").score == 1.0, (verifier, said)
+
+
+@table("language, idea, text", rows("absence"))
+def test_what_does_not_exist_is_stated_in_every_language(language: str, idea: str, text: str, found: Found) -> None:
+    assert found.judge("math", text, reference=r"\text{DNE}").score == 1.0
+    assert found.judge("math", text, reference="0").score == 0.0
 
 
 @table(

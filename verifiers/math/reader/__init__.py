@@ -38,7 +38,7 @@ from functools import cache
 from verifiers.commitment.amounts import behind_negative
 from verifiers.commitment.cues import Kind
 from verifiers.commitment.latex import any_of
-from verifiers.commitment.sayings import NO_SOLUTION, in_signs
+from verifiers.commitment.sayings import ABSENCES, in_signs
 from verifiers.commitment.wording import single
 from verifiers.math.characters import prepare
 from verifiers.math.limits import MAX_DEPTH
@@ -49,6 +49,7 @@ from verifiers.math.reader.spoken import read_counted, read_spoken
 from verifiers.math.tokens import tokenize
 from verifiers.math.tree import Node, TooComplex, Unreadable
 from verifiers.math.words import as_words, labelled_parts, split_option, with_equations
+from verifiers.numerals.parts import in_figures
 
 
 def read(text: str) -> Node:
@@ -67,7 +68,9 @@ def read(text: str) -> Node:
 def _read(text: str) -> Node:
     if not text.isascii() and date(text) is not None:  # Greek letters become commands below
         return Node("date", leaf=text)
-    text = with_equations(_with_joints(text))
+    if not text.isascii() and (absence := in_signs(text)) in ABSENCES:
+        return Node("text", leaf=absence)
+    text = with_equations(_with_joints(in_figures(text)))
     if rest := behind_negative(text.strip()):
         return _negated(_read_formula_or_words(rest))
     prepared = prepare(text)
@@ -129,7 +132,7 @@ def _negated(node: Node) -> Node:
 def _said(prepared: str) -> Node | None:
     """A formula in words: "the square root of 2"."""
     written = in_signs(prepared)
-    if written == NO_SOLUTION:
+    if written in ABSENCES:
         return as_words(written)
     return None if written is None else Reader(tokenize(written)).read()
 

@@ -36,7 +36,7 @@ _VOLTAGE = {"kg": 1, "m": 2, "s": -3, "A": -1}
 
 # symbol, one of it in base units, their exponents, names, prefixes in use
 PREFIXED: Sequence[tuple[str, Fraction, Mapping[str, int], str, str]] = (
-    ("m", Fraction(1), {"m": 1}, "meter metre", "TGMkhdcmμnf"),
+    ("m", Fraction(1), {"m": 1}, "meter metre", "TGMkhdcmμnpf"),
     ("g", Fraction(1, 1000), {"kg": 1}, "gram gramme", "TGMkhdcmμnpf"),
     ("s", Fraction(1), {"s": 1}, "second", "mμnpfz"),
     ("A", Fraction(1), {"A": 1}, "ampere amp", "MkmμnpfaG"),

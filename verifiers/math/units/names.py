@@ -22,11 +22,6 @@ _LOCAL = {
     if (len(word) > _SHORT or word not in vocabulary()) and not is_noun(word)
 }
 """The names of other languages, without those short words that have a meaning of their own around an answer."""
-_MORE = {
-    "g": "граммов", "kg": "килограммов", "h": "ora giờ година години годин", "min": "хвилин хвилини", "day": "día dia giorno", "month": "mes mese mois",
-    "atm": "атм", "mol": "моль", "°C": "градусов цельсия",
-}  # fmt: skip
-"""Names that CLDR lacks, or that are too short to be taken from it."""
 _SENSE_NAMES = {"cent": "cents", "penny": "pennies", "分": "", "¥": ""}
 
 
@@ -44,7 +39,8 @@ def _name_table() -> dict[str, Mapping[str, int]]:
     for prefix in PARSECS:
         name = f"{PREFIXES[prefix][0] if prefix else ''}parsec"
         table |= {spelling: {f"{prefix}pc": 1} for spelling in (name, f"{name}s", f"{prefix}pc".casefold())}
-    for symbol, words in (*_CHINESE.items(), *_MORE.items()):
+    table |= cldr.SHORT_UNITS
+    for symbol, words in _CHINESE.items():
         table |= {word: {symbol: 1} for word in words.split()}
     for atom, spellings in _SENSE_NAMES.items():
         table |= {spelling: {atom: 1} for spelling in (atom, *spellings.split())}

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from memory import remember
+from verifiers.commitment.amounts import is_counted
 from verifiers.commitment.latex import split
 from verifiers.math.units.definitions import ATOMS
 from verifiers.math.units.names import FOLDED, NAMES, SYMBOLS
@@ -43,9 +44,11 @@ _POWER_OF_TEN = re.compile(rf"\s*(?:\\times\s*|{_IN_ROMAN})?{_POWER}\s*(?:\\cdot
 
 
 def unlisted(text: str) -> str | None:
-    """A word behind a number that no table lists, if it can only be what is counted or measured."""
+    """A word behind a number that no table lists, if it can only be what is counted or measured: not the Hungarian half of "42 fele"."""
     word = text.strip()
-    return noun([word], is_certain=True) if len(word) <= _MAX_UNLISTED_CHARS else None
+    if len(word) > _MAX_UNLISTED_CHARS or (noun([word]) is None and not is_counted(word)):
+        return None
+    return noun([word], is_certain=True)
 
 
 _MAX_UNLISTED_CHARS = 12
@@ -66,7 +69,7 @@ def atoms_of(text: str) -> Mapping[str, int] | None:
     if len(text) > MAX_CHARS:
         return None
     bare = BLANKS.sub(" ", text).strip().casefold().replace(" ", "")
-    if bare in _CLOCK_NAMES:
+    if bare in _CLOCK_NAMES and text != _PICOMETRE:
         return {_CLOCK_NAMES[bare]: 1}
     tokens = tokenized(plain(text))
     if not tokens:
@@ -277,6 +280,8 @@ _SIGN_ATOMS = {
     "''": "''",
     '"': "''",
 }
+_PICOMETRE = "pm"
+"""A time such as `3 pm` is read before units are."""
 _CLOCK_NAMES = {"am": "a.m.", "a.m.": "a.m.", "a.m": "a.m.", "pm": "p.m.", "p.m.": "p.m.", "p.m": "p.m."}
 _RAISING = {"square": 2, "sq": 2, "cubic": 3, "cu": 3}
 _RAISED = {"squared": 2, "cubed": 3}

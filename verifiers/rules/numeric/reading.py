@@ -16,6 +16,7 @@ from verifiers.commitment import amounts
 from verifiers.commitment.letters import LETTERS
 from verifiers.math import units
 from verifiers.numerals.chinese import HAN_NUMBER
+from verifiers.numerals.parts import in_figures
 from verifiers.rules.numeric import currencies, notation, scales, values
 from verifiers.rules.numeric.values import Number, Unreadable
 
@@ -65,7 +66,7 @@ def _read_again(text: str, decimal_comma: bool, languages: Set[str]) -> Number |
 
 
 def _read(text: str, decimal_comma: bool, languages: Set[str]) -> Number | Unreadable:
-    text = _REMARK.sub("", notation.plain(text, decimal_comma))
+    text = _REMARK.sub("", in_figures(notation.plain(text, decimal_comma)))
     sides = _EQUALS.split(text)
     text = sides[-1]
     found = list(_figures(text))

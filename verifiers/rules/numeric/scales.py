@@ -1,15 +1,11 @@
 """Words and characters that multiply the number before them: `3 million`, `$3bn`, `5 lakh`, `3亿5000万`, `35만`."""
 
 import re
-import unicodedata
 from collections.abc import Set
 from fractions import Fraction
 
-from verifiers.numerals.scales import SCALES, factor, multiplies
+from verifiers.numerals.scales import SCALES, factor, scale_word
 
-_MAX_WORD_CHARS = 24
-_UNITS_OF_HAN = {"千": "克米瓦卡伏帕", "百": "分帕"}
-"""Signs behind a scale character that make it a unit: 千克."""
 _SCALE_LETTER = re.compile(r"[kKMB](?![A-Za-zΩ/^²³])")
 """Letters directly behind a number. `m`, and a letter after a space, is a unit unless the number is money."""
 _MONEY_SCALE_LETTER = re.compile(r"\s?[kmbt](?![a-z])", re.IGNORECASE)
@@ -22,35 +18,21 @@ _MYRIADS = re.compile(
 def scale_behind(after: str, is_money: bool, languages: Set[str] = frozenset()) -> tuple[Fraction | None, str]:
     """The factor of the number, and the text behind the scale. The factor is None if the word has no one meaning."""
     letter = (_MONEY_SCALE_LETTER if is_money else _SCALE_LETTER).match(after)
-    if letter and not _word(after, languages):
+    if letter and not scale_word(after, languages):
         return SCALES[letter[0].strip().lower()], after[letter.end() :]
     scale: Fraction | None = Fraction(1)
     for _ in range(_MAX_SCALES):
-        if word := _word(after, languages):
+        if word := scale_word(after, languages):
             by = factor(word, languages)
             scale = None if scale is None or by is None else scale * by
             after = after.lstrip(" ")[len(word) :]
     return scale, after
 
 
-def _word(after: str, languages: Set[str]) -> str:
-    """The longest scale word at the beginning of a text, maybe behind a space."""
-    shown = after[: _MAX_WORD_CHARS + 2].casefold().removeprefix(" ")
-    for length in range(min(len(shown), _MAX_WORD_CHARS) if shown[:1].isalpha() else 0, 0, -1):
-        word, following = shown[:length], shown[length : length + 1]
-        if not multiplies(word, languages) or (length == 1 and word.isascii()):
-            continue
-        if following and following in _UNITS_OF_HAN.get(word, ""):
-            continue
-        if word[-1] > "\u3040" or not following or unicodedata.category(following)[0] not in "LM":
-            return word
-    return ""
-
-
 def with_decimal_point(text: str) -> str:
     """A text with a point for the decimal comma that a scale word shows: `1,5 Millionen`. It lists no two numbers."""
     number = _COMMA_BEFORE_SCALE.search(text)
-    if number is None or not _word(text[number.end() :], frozenset()):
+    if number is None or not scale_word(text[number.end() :], frozenset()):
         return text
     return text[: number.start(1)] + "." + text[number.end(1) :]
 

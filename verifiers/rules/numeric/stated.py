@@ -12,8 +12,9 @@ from msgspec.structs import replace as replace_struct
 
 from verifiers import commitment, numerals
 from verifiers.commitment import Channel, amounts, spelled
+from verifiers.commitment.asides import without_asides
 from verifiers.numerals.local import languages_for
-from verifiers.rules.numeric import asides, notation, scales
+from verifiers.rules.numeric import notation, scales
 from verifiers.rules.numeric.currencies import SIGNS, currency_end
 from verifiers.rules.numeric.reading import PERCENT_BEHIND, read
 from verifiers.rules.numeric.values import Number, Unreadable
@@ -27,12 +28,6 @@ _SPACED = r"\d{1,3} (?=\d{3}(?: \d{3})*(?:[.,]\d+)?\Z)"
 _DIGITS_BEFORE = re.compile(rf"(?<![A-Za-z\d_.,])(?:[{SIGNS}]\s?)?[-−]?(?:{_GROUPED}|{_SPACED})+(?=\d+\Z)")
 _THOUSANDS_BEFORE = re.compile(rf"(?:[{SIGNS}]\s?)?[-−]?\d{{1,3}} (?:\d{{3}} )*(?:\d{{3}}[.,])?")
 _UNITS_OF_THOUSANDS = "克米瓦"
-_AND_A_PART = re.compile(
-    r"(?:\s[a-z]{2,12})?\sand\s(?:an?|one)[\s-](?P<part>half|third|quarter)(?![A-Za-z])(?!\s(?:of|times|as)\b)",
-    re.IGNORECASE,
-)
-_PARTS = {"half": "1/2", "third": "1/3", "quarter": "1/4"}
-"""`12 and a half` is 12 1/2."""
 _BOUND_SIGN = re.compile(r"(?:(?<![\w<])<|(?<=[^\S\n])>|[≤≥])\s?\Z|(?:\A|\n)>\Z")
 """At the start of a line `> ` is the mark of a quotation, but `>5` is a bound."""
 _DASH_BEFORE = re.compile(r"(?:\A|[\s=:($])–\Z|(?:\A|\n|[=:($] ?)− \Z")
@@ -78,7 +73,7 @@ def statement(
     sent = response if explain else None
     response = commitment.without_citations(commitment.without_html(commitment.without_struck(response)))
     response = notation.with_ascii_marks(response)
-    scene = _scene(asides.without_asides(notation.without_modulus(notation.without_remark(response))), params, sent)
+    scene = _scene(without_asides(notation.without_modulus(notation.without_remark(response))), params, sent)
     if (span := scene.extraction.span) is not None:
         bare = commitment.without_confidence(scene.response, max(0, span[0] - _WIDER_CHARS), span[1] + _WIDER_CHARS)
         scene = scene if bare == scene.response else _scene(bare, params, sent)
@@ -220,8 +215,6 @@ def _stated(scene: _Scene, params: commitment.ExtractionParams) -> str | None:
     before = _DIGITS_BEFORE.search(response[max(0, start - _WIDER_CHARS) : start + digits]) if is_grouped else None
     if extraction.answer is None and not (before and _THOUSANDS_BEFORE.fullmatch(before[0])):
         return None
-    if part := _AND_A_PART.match(response, end) if shown.isdecimal() else None:
-        return f"{shown} {_PARTS[part['part'].lower()]}"
     head = response[max(0, start - _WIDER_CHARS) : start]
     bound = _BOUND_SIGN.search(head) if head.rstrip()[-1:] in "<>≤≥" else None
     sign = "-" if _DASH_BEFORE.search(response[max(0, start - 4) : start]) else ""

@@ -1,0 +1,112 @@
+"""Removes asides at the end of a text that state no other number.
+
+An aside shows how the number was computed (`12 (3 × 4)`), or gives the same value again (`3/4, or 0.75`). One that gives the
+value again in round figures is an approximation: `5/36, or about 13.9%` is `5/36 ≈ 13.9%`.
+"""
+
+import re
+from fractions import Fraction
+
+from verifiers.commitment.cues import Kind, adverbs, cues, words
+
+_CHARS = 80
+_END = r"(?=[\s.。$*!)}\]]{0,6}(?:</answer>\s{0,4})?\Z)"
+_VALUE = r"[$\\]{0,2}[-−]?\d(?:[\d.,]{0,20}\d)?(?:/\d{1,12})?(?:\s?\\?%)?\$?"
+_DIGITS = r"\d[\d.,]{0,12}"
+_CALCULATION = re.compile(
+    rf"\s\(\s?(?:=\s?)?{_DIGITS}(?:\s?(?:[×x*+÷/·]|\s[-−]\s)\s?{_DIGITS}){{1,5}}(?:\s?=\s?{_DIGITS})?\s?\)" + _END
+)
+_COUNTED_BEFORE = re.compile(r"\d(?:\s?[^\W\d_]{1,12}){0,2}[$*°%]{0,3}\Z")
+_AGAIN = re.compile(
+    rf"(?<![\w.,/])(?P<value>{_VALUE})(?P<aside>(?P<lead>,?\s[^\W\d][^\n\d]{{1,24}}?)(?P<again>{_VALUE})){_END}"
+)
+_SAME = frozenset([Kind.OR, Kind.CHOOSE, Kind.BECAUSE])
+"""The kinds of words that introduce the same value again."""
+
+
+def without_asides(text: str) -> str:
+    """A text of the same length, without the asides at its end."""
+    first = max(0, len(text) - _CHARS)
+    if ")" in text[-_BRACKET_CHARS:]:
+        made = _CALCULATION.search(text, max(first, text.rfind("(") - 1))
+        if made and _COUNTED_BEFORE.search(text, first, made.start()):
+            text = _blank(text, *made.span())
+    again = _AGAIN.search(text, first)
+    is_same = again and _is_lead(again["lead"]) and _is_same(again["value"], again["again"])
+    return _blank(text, *again.span("aside")) if again and is_same else text
+
+
+_ROUNDED = re.compile(
+    rf"(?<=[\d)}}$%])(?P<lead>,?\s\(?\s?[^\W\d][^\n\d$]{{1,24}}?|\s\((?:≈|\\approx)\s?)(?P<again>{_VALUE})(?P<close>\)?){_END}"
+)
+_VALUE_BEFORE = re.compile(rf"(?<![\w.,/^}})]){_VALUE}\Z")
+
+
+def with_approximation(text: str) -> str:
+    """A text of the same length, with ≈ for the words before round figures of the value before them, at its end."""
+    first = max(0, len(text) - _CHARS)
+    rounded = _ROUNDED.search(text, first)
+    if rounded is None or not _leads_to_rounded(rounded["lead"]):
+        return text
+    exact = _VALUE_BEFORE.search(text, first, rounded.start())
+    if exact and not _rounds(exact[0], rounded["again"]):
+        return text
+    start, end = rounded.span("lead")
+    text = _blank(text, *rounded.span("close"))
+    sign = f" ≈{' ' * (end - start - 2)}"
+    if text[start - 1] == "$" and "$" not in rounded["again"]:
+        return f"{text[: start - 1]}{sign}{rounded['again']}${text[rounded.end('again') :]}"
+    return text[:start] + sign + text[end:]
+
+
+def _leads_to_rounded(lead: str) -> bool:
+    """Whether all words say that a value is only near: "or about", "(approximately"."""
+    said = words(lead)
+    found = [cue for cue in cues(said) if cue.kind in (Kind.OR, Kind.ABOUT)]
+    read_words = {place for cue in found for place in range(cue.first, cue.stop)}
+    is_near = any(cue.kind is Kind.ABOUT for cue in found) or "≈" in lead or "approx" in lead
+    return is_near and all(
+        place in read_words or word.text in adverbs() for place, word in enumerate(said) if word.text.isalpha()
+    )
+
+
+def _rounds(value: str, again: str) -> bool:
+    """Whether the figures of a number are another one, rounded."""
+    exact, near = _number(value), _number(again)
+    if exact is None or near is None:
+        return False
+    decimals = len(again.partition(".")[2].strip("$\\% ")) + (2 if "%" in again else 0)
+    return abs(exact - near) <= Fraction(1, 10**decimals)
+
+
+def _number(figures: str) -> Fraction | None:
+    """A number as `_VALUE` has it; None for a division by zero, or digits that are not grouped as those of thousands."""
+    bare = figures.strip("$\\% ").replace("−", "-")
+    top, _, bottom = _THOUSANDS.sub("", bare).partition("/")
+    if not _DECIMAL.fullmatch(top) or (bottom and not int(bottom)):
+        return None
+    return Fraction(top) / Fraction(bottom or 1) / (100 if "%" in figures else 1)
+
+
+_THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
+_DECIMAL = re.compile(r"-?\d+(?:\.\d+)?")
+_BRACKET_CHARS = 24
+"""Text that may stand behind an aside in brackets: a mark, an end tag."""
+
+
+def _blank(text: str, start: int, end: int) -> str:
+    return text[:start] + " " * (end - start) + text[end:]
+
+
+def _is_lead(text: str) -> bool:
+    """Whether all words only introduce the same value again: "or", "that is", "equivalently"."""
+    said = words(text)
+    same = {place for cue in cues(said) if cue.kind in _SAME for place in range(cue.first, cue.stop)}
+    return bool(same) and all(
+        place in same or word.text in adverbs() for place, word in enumerate(said) if word.text.isalpha()
+    )
+
+
+def _is_same(value: str, again: str) -> bool:
+    one = _number(value)
+    return one is not None and one == _number(again)
