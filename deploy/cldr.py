@@ -24,7 +24,7 @@ _ZEROS = re.compile("0+")
 _FEWEST_LETTERS = 3
 """Shorter words in Latin letters are units elsewhere."""
 _VOWELS = frozenset("aeiou")
-"""An abbreviation without them is no noun of any language. Others count with their dot: `Mio.`, not `bio`."""
+"""An abbreviation without them is not a noun of any language. Others count with their dot: `Mio.`, not `bio`."""
 _FEWEST_OF_A_NAME, _FEWEST_OF_OTHERS = 4, 6
 _UNITS: Mapping[str, Mapping[str, int]] = {
     "length-kilometer": {"km": 1}, "length-meter": {"m": 1}, "length-decimeter": {"dm": 1}, "length-centimeter": {"cm": 1},

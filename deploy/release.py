@@ -165,7 +165,7 @@ def make(out: Path, dry: bool, with_images: bool) -> list[str]:
     """Make all files in a new folder.
 
     Returns:
-        The reasons why a dry run is no release.
+        The reasons why a dry run is not a release.
 
     Raises:
         NotMade

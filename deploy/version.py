@@ -57,7 +57,7 @@ def write(new: str, root: Path = ROOT) -> None:
         BadVersion: it is not of the form 1.2.3, which wheels, Helm and image tags all take.
     """
     if not re.fullmatch(r"\d+\.\d+\.\d+", new):
-        raise BadVersion(f"{new!r} is no version; expected three numbers, such as 1.2.3")
+        raise BadVersion(f"{new!r} is not a version; expected three numbers, such as 1.2.3")
     for name, pattern in {SOURCE: _ASSIGNED, **FOLLOWERS}.items():
         path = root / name
         text = path.read_text(encoding="utf-8")

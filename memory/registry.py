@@ -120,7 +120,7 @@ def add_store(memory: Memory) -> None:
 
 
 def forgets(memory: Callable[[], object]) -> None:
-    """Have this called when a process is to forget: for memories of texts that are no functions'."""
+    """Have this called when a process is to forget: for memories of texts that are not functions'."""
     _forgetting.append(memory)
 
 

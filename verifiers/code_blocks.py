@@ -139,7 +139,7 @@ def needs_parsing(found: Found, prompt: str, entry_point: str) -> bool:
 
 
 def settle(found: Found, prompt: str = "", entry_point: str = "") -> Found:
-    """Complete the found text by the prompt if it is the rest of a function; refuse it if it is no program."""
+    """Complete the found text by the prompt if it is the rest of a function; refuse it if it is not a program."""
     if not needs_parsing(found, prompt, entry_point):
         return found
     assert found.code is not None

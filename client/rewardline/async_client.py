@@ -705,7 +705,7 @@ def _budget_pause_s(result: Result) -> float | None:
 
 
 def _asks_to_wait(fault: Unavailable) -> bool:
-    """Whether a busy server answered. That is no error, so only the deadline bounds such attempts, not `max_retries`."""
+    """Whether a busy server answered. That is not an error, so only the deadline bounds such attempts, not `max_retries`."""
     return fault.retry_after_s is not None or fault.reason == "overloaded"
 
 

@@ -9,7 +9,7 @@ from rewardline.hook import is_missing, plain
 
 
 def rows_of(columns: Mapping[str, Any], size: int) -> list[dict[str, Any]]:
-    """One row for each of `size` samples. Leaves out columns that are no lists or arrays of this size."""
+    """One row for each of `size` samples. Leaves out columns that are not lists or arrays of this size."""
     lists = {name: plain(values) for name, values in columns.items()}
     lists = {name: values for name, values in lists.items() if isinstance(values, list) and len(values) == size}
     return [{name: values[place] for name, values in lists.items()} for place in range(size)]

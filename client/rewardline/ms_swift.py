@@ -83,7 +83,7 @@ def _as_chat(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _call(content: Any) -> Any:
-    """Parse a call. Text that is no JSON object becomes the arguments, and the server reads that as a malformed call."""
+    """Parse a call. Text that is not JSON object becomes the arguments, and the server reads that as a malformed call."""
     if isinstance(content, str):
         try:
             content = json.loads(content)

@@ -30,7 +30,7 @@ _DEFINED: list[type[Any]] = []
 class RemoteVerifier:
     """The base of the verifiers that `define` makes.
 
-    It is no subclass of `VerifierFunction`: open-instruct builds each of those, and does not find their subclasses.
+    It is not subclass of `VerifierFunction`: open-instruct builds each of those, and does not find their subclasses.
     """
 
     name: str

@@ -8,7 +8,7 @@
 
 rLLM knows no abstention, so the hook waits (`rewardline.always_reward`), and then raises. rLLM's engine plays the task again a few
 times, and ends the run if each attempt fails. But rLLM turns an exception of a benchmark's own `evaluate` into 0.0. An evaluator
-that is called as that function therefore raises `Unjudged`, which is no `Exception` and ends the run.
+that is called as that function therefore raises `Unjudged`, which is not an `Exception` and ends the run.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ def rubric_function(*, name: str = "rewardline", **options: Any) -> Callable[...
     """Make a function for the older `Rubric(funcs=[...])` by the options of a `Hook`, which waits (`always_reward`).
 
     Raises (the function):
-        Unjudged: There is no reward, and `on_failed` or `on_invalid` is no number.
+        Unjudged: There is no reward, and `on_failed` or `on_invalid` is not a number.
     """
     hook = waiting_hook("a Rubric", **options)
 

@@ -27,6 +27,6 @@ def find(module: str, name: str) -> Function:
     if function is None:
         functions = sorted(function_name for of, function_name in _FUNCTIONS if of == module)
         raise LookupError(
-            f"{module}.{name} is no worker function: write @worker_function above it; {module} has {functions}"
+            f"{module}.{name} is not a worker function: write @worker_function above it; {module} has {functions}"
         )
     return function

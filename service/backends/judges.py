@@ -110,7 +110,7 @@ def _note(usage: Ledger, tokens: float, cost: float) -> None:
 _EVENTS: Final[Mapping[str, str]] = {
     "vote": "Votes, by whether a model was asked",
     "ballot": "Questions whose votes differed",
-    "unparseable": "Answers of models that were no verdict, by why",
+    "unparseable": "Answers of models that were not verdict, by why",
     "failure": "Votes that could not be had, by why",
     "flag": "Verdicts with a flag, by flag",
 }

@@ -134,6 +134,6 @@ def _tell(tally: Tally) -> None:
         err.print(table)
     say(f"{tally.shown} of {tally.read} records.", err)
     if tally.unreadable_lines:
-        say(f"{tally.unreadable_lines} lines passed over that are no whole records, as a crash may leave one.", err)
+        say(f"{tally.unreadable_lines} lines passed over that are not whole records, as a crash may leave one.", err)
     for damage in tally.damaged_files:
         say(f"Damaged, read as far as it goes: {damage}", err)

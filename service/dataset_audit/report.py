@@ -32,7 +32,7 @@ class Severity(StrEnum):
     NO_REWARD = "no_reward"
     """No response to the row can be judged."""
     HINT = "hint"
-    """The row is judged, and could be plainer. This is no finding."""
+    """The row is judged, and could be plainer. This is not a finding."""
 
 
 _WRONG: Final = frozenset({"not_itself", "solution_fails", "accepts_nothing"})
@@ -246,7 +246,7 @@ class Report:
         try:
             stored = msgspec.convert(plain, _Stored)
         except msgspec.ValidationError as error:
-            raise NoReport(f"this is no report of `rewardline audit`, or an older one: {error}") from error
+            raise NoReport(f"this is not a report of `rewardline audit`, or an older one: {error}") from error
         if len(stored.earned) != len(EARNED):
             raise NoReport("the report is of another release: make it again")
         return cls(

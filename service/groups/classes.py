@@ -27,7 +27,7 @@ from verifiers.pace import Pace
 from verifiers.registry import Registry
 
 Judge = Callable[[Sequence[ScoreItem]], Awaitable[Sequence[Result]]]
-"""Judges items that are no responses of a model by themselves."""
+"""Judges items that are not responses of a model by themselves."""
 
 STAND_INS: Final[Mapping[str, Any]] = {
     "math": "0",

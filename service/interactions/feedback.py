@@ -29,7 +29,7 @@ _WORD = re.compile(r"[a-z0-9]+|[^\sa-z0-9]")
 _NAME = re.compile(r"\{(turn|max_turns|turns_left|score|reward|reason)\}")
 _ANSWER_FIELDS = ("final_answer", "answer", "answers", "solution", "ground_truth", "value", "target")
 _TELLING_CHARS = 12
-"""A text with at least this many characters is no everyday word, wherever it is in a reference."""
+"""A text with at least this many characters is not an everyday word, wherever it is in a reference."""
 _MAX_ANSWERS = 2000
 """The number of texts that are looked for: about 20 ms at worst."""
 

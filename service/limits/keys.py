@@ -103,7 +103,7 @@ class BadKeys(Exception):
 
 
 class Issuer(Protocol):
-    """Knows the callers of tokens that are no keys."""
+    """Knows the callers of tokens that are not keys."""
 
     async def caller_of(self, token: str) -> Caller:
         """
@@ -166,7 +166,7 @@ class Keys:
     def _certified(self, name: str) -> Caller:
         tenant = f"cert:{name}"
         if not FORM.fullmatch(tenant):
-            raise Unauthenticated("the name in your certificate is no tenant; send an API key")
+            raise Unauthenticated("the name in your certificate is not a tenant; send an API key")
         return Caller("certificate", frozenset({Scope.SCORE, Scope.SANDBOX}), tenant=tenant)
 
     def caller_of(self, authorization: str | None) -> Caller:

@@ -76,7 +76,7 @@ class Tokens:
         claim = claims[self._settings.oidc_tenant_claim]
         tenant = f"{self._settings.oidc_tenant_prefix}{claim}"
         if not isinstance(claim, str) or not claim or not FORM.fullmatch(tenant):
-            raise Unauthenticated(f"the claim {self._settings.oidc_tenant_claim!r} of the token is no tenant")
+            raise Unauthenticated(f"the claim {self._settings.oidc_tenant_claim!r} of the token is not a tenant")
         return tenant
 
     async def _key(self, name: str | None) -> jwt.PyJWK:

@@ -96,7 +96,7 @@ class Call:
 
         Raises:
             Unauthenticated, Forbidden, StateUnavailable
-            Unprocessable: `acts_as` is no tenant.
+            Unprocessable: `acts_as` is not a tenant.
         """
         caller = await keys.find(authorization, certificate)
         self.key, self.tenant = caller.name, caller.tenant
@@ -115,7 +115,7 @@ class Call:
         """Note the run that a header or field of the request names, if any.
 
         Raises:
-            Unprocessable: this is no name of a run.
+            Unprocessable: this is not a name of a run.
         """
         if run_id is None:
             return

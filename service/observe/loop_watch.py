@@ -156,7 +156,7 @@ def _waits() -> int:
 def _frames(frame: FrameType | None, bottom: int) -> list[FrameType]:
     """This frame and those below it, without those of the loop itself. Nothing if they ended meanwhile.
 
-    On a busy machine the loop's thread can go on while they are walked. CPython 3.11 then gives objects that are no frames.
+    On a busy machine the loop's thread can go on while they are walked. CPython 3.11 then gives objects that are not frames.
     """
     frames: list[FrameType] = []
     while frame is not None and id(frame) != bottom:

@@ -204,7 +204,7 @@ class RecipeSpec(Shape):
                 raise ValueError(f"two checks are called {check.label!r}: give one of them a name")
             if check.gate is not None and check.gate.after not in seen:
                 raise ValueError(
-                    f"check {check.label!r}: its gate is after {check.gate.after!r}, which is no check before it"
+                    f"check {check.label!r}: its gate is after {check.gate.after!r}, which is not a check before it"
                     f" ({sorted(seen) or 'there is none'})"
                 )
             if check.weight is not None and self.aggregate not in ("weighted_mean", "weighted_sum"):

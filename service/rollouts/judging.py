@@ -14,7 +14,7 @@ Judge = Callable[[Sequence[Json]], Awaitable[Sequence[Json]]]
 
 
 async def judge_fields(rows: Sequence[Mapping[str, Any] | None], columns: Columns, judge: Judge) -> list[Json]:
-    """One result per row. None stands for a row that is no object. Without a response there is nothing to judge."""
+    """One result per row. None stands for a row that is not an object. Without a response there is nothing to judge."""
     items = [None if fields is None else columns.item_of(fields) for fields in rows]
     results = iter(await _all_judged([item for item in items if item is not None], judge))
     judged = []

@@ -215,4 +215,4 @@ def sampled(source: Path, size: int, seed: int, limit: int | None) -> frozenset[
         BadInput: the file cannot be read.
     """
     count = sum(1 for _ in islice(_rows(source, DataFile(source, max_line_bytes=MAX_OWN_LINE_BYTES)), limit))
-    return frozenset(Random(seed).sample(range(count), min(size, count)))  # noqa: S311 - a sample is no secret
+    return frozenset(Random(seed).sample(range(count), min(size, count)))  # noqa: S311 - a sample is not a secret

@@ -29,7 +29,7 @@ class Detector:
     """None as its answer: the response tells nothing. The numbers of groups and shadows are made where these are."""
     tolerance: float = 0.08
     floor: float = 0.0
-    """However frequent the kind was, this share of it is no reason to alarm."""
+    """However frequent the kind was, this share of it is not a reason to alarm."""
     alarms: str = ""
     """An example that the detector reads as 1, behind a beginning of worked solutions that end with #### and a number."""
     quiet: str = "She has 3 + 4 = 7 apples, and buys 2 more, so she has 7 + 2 = 9.\n#### 9"

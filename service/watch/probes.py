@@ -29,7 +29,7 @@ _QUEUED: Final = 256
 _DEADLINE_S: Final = 60.0
 _REFERENCES: Final = 32
 _REFERENCE_CHARS: Final = 200
-"""A longer reference is no short answer, of which impostors are made."""
+"""A longer reference is not a short answer, of which impostors are made."""
 _EVERY_ITEMS: Final = 500
 """One impostor is planted among so many items, at most."""
 _EVERY_S: Final = 5.0

@@ -289,7 +289,7 @@ def _groups(batch: _Batch, judge: str) -> Iterable[tuple[str, list[float]]]:
 
 
 def _prompt_of(item: ScoreItem) -> str | bytes:
-    """The prompt of an item; its reference, where the prompt is no text."""
+    """The prompt of an item; its reference, where the prompt is not text."""
     if isinstance(item.prompt, str):
         return item.prompt
     return item.reference_id or bytes(item.reference) or bytes(item.ground_truth) or bytes(item.test_cases)

@@ -78,7 +78,7 @@ def _changed(answer: str, rewritten: str) -> str | None:
 
 
 def _one_line(answer: str) -> str | None:
-    """The text on one line. TeX takes a single line break for a blank. Several paragraphs or sentences are no answer
+    """The text on one line. TeX takes a single line break for a blank. Several paragraphs or sentences are not answers
     line.
     """
     lines = [line.strip() for line in answer.splitlines()]

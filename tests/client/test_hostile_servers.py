@@ -370,7 +370,7 @@ HOSTILE_MESSAGES: dict[str, bytes] = {
     "deep": of_results(pb.Result(**OK, detail_json="[" * 100_000)),
     "lists": of_results(pb.Result(**OK, detail_json="[" + "[]," * 60_000 + "[]]")),
     "too deep for a copy": of_results(pb.Result(**OK, detail_json=json.dumps({"a": nested(500)}))),
-    "texts that are no JSON": of_results(pb.Result(**OK, checks_json="{")),
+    "texts that are not JSON": of_results(pb.Result(**OK, checks_json="{")),
 }
 
 

@@ -73,7 +73,7 @@ def infinity(python: Path, model: Path) -> Iterator[str]:
         [*map(str, command)], env=variables(DO_NOT_TRACK="1"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
-        eventually(lambda: _is_up(url), PATIENCE_S)
+        eventually(lambda: _is_up(url))
         yield url
     finally:
         process.kill()

@@ -5,7 +5,7 @@
      │                  └  it dies or hangs: libFuzzer leaves the input as crash-* or timeout-*, and another one is started
      └───────starts──► python -m tests.fuzz shrink …       each suspect again, without instrumentation, and smaller
 
-An input that is slow only under instrumentation is no finding. Anything else is a finding, even if a fresh process does
+An input that is slow only under instrumentation is not a finding. Anything else is a finding, even if a fresh process does
 not show it: a law must not hold only in fresh processes.
 
 Some laws say which verdict is right (`targets.VALUE_LAWS`). Every input that breaks one of these is counted, whether or

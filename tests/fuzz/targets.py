@@ -162,7 +162,7 @@ def _graded(reference: str, answer: str | None, options: Options = DEFAULT) -> d
     """The result of `grade`, computed anew and watched.
 
     Raises:
-        Broken: it raised, executed something, took too long, or gave what is no result.
+        Broken: it raised, executed something, took too long, or gave what is not a result.
         Killed: sympy was asked, and had to be stopped.
     """
     for cached in _caches():

@@ -30,7 +30,7 @@ def outcome(reference: str, answer: str | None) -> str:
 
 
 def sound(choices: Choices) -> tuple[Term, str] | None:
-    """A formula and how it is written; None when it is no reference: a division by zero, or beyond the limits."""
+    """A formula and how it is written; None when it is not a reference: a division by zero, or beyond the limits."""
     term = expressions.formula(choices, depth=3)
     text = expressions.written(term, choices)
     has_value = any(value is not None for value in expressions.values(term))

@@ -81,7 +81,7 @@ class Scripted:
     """The server; `async with` starts and stops it."""
 
     def __init__(self, *script: Behaviour, probes: Behaviour | None = None) -> None:
-        """`probes` answers probes. They are no steps of the script."""
+        """`probes` answers probes. They are not steps of the script."""
         self.script = list(script)
         self.probes = probes
         self.requests: list[RecordedRequest] = []
@@ -96,7 +96,7 @@ class Scripted:
 
     @property
     def calls(self) -> list[RecordedRequest]:
-        """The requests that are no probes."""
+        """The requests that are not probes."""
         return [request for request in self.requests if not request.is_probe and request.method == "POST"]
 
     async def __aenter__(self) -> Self:

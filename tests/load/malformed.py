@@ -59,7 +59,7 @@ class Malformed:
     http: Counter[int] = field(default_factory=Counter)
     grpc: Counter[str] = field(default_factory=Counter)
     hung_up: int = 0
-    """Cases in which bytes that are no request ended the connection."""
+    """Cases in which bytes that are not requests ended the connection."""
     broken: list[str] = field(default_factory=list)
     """Wrong answers."""
     before: Footprint | None = None

@@ -76,7 +76,7 @@ def malformed_table(found: Malformed) -> str:
     calls = ", ".join(f"{code}: {count:,}" for code, count in sorted(found.grpc.items()))
     return "\n".join(
         [
-            "| requests | HTTP | gRPC | bytes that are no request | 5xx, INTERNAL | memory after a tenth, at the end, MB |"
+            "| requests | HTTP | gRPC | bytes that are not requests | 5xx, INTERNAL | memory after a tenth, at the end, MB |"
             " open files |",
             "|---|---|---|---|---|---|---|",
             f"| {found.sent:,} | {answers} | {calls} | {found.hung_up:,} | {len(found.broken)} |"

@@ -4,7 +4,7 @@ A program is a line of words. At loading: `compiles BYTES`, `broken`, `loads-kil
 
     ok TEXT        writes TEXT                        slow SECONDS    the same after some time
     die            the connection ends                oom             so it does, and it was the memory
-    garbage        what is no frame                   silent          nothing is ever answered
+    garbage        what is not a frame                   silent          nothing is ever answered
     killed         came to no end of its own          left            left a process behind
     once:WORD      WORD the first time it is run, `ok` afterwards
 

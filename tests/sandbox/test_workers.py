@@ -330,7 +330,7 @@ async def test_more_slow_items_than_slow_workers_all_end() -> None:
 async def door(answer: Callable[[int, int, int], Awaitable[str | None]], path: Path) -> AsyncIterator[str]:
     """A socket on which items say that they run; `answer(visit, pid, parent_pid)` is what they are told.
 
-    None is no answer: they wait until they die.
+    None is not an answer: they wait until they die.
     """
     visits = 0
 

@@ -1,7 +1,7 @@
 """No step holds the event loop: while ever new items of each verifier are judged, none takes more than 5 ms of CPU.
 
 CPU time is counted, in units of a fixed work on the same loop (`tests.siege.steps`): what shares the machine makes both take
-longer. So that one stroke of bad luck is no failure, a step is too long if it is too long in each of several batches.
+longer. So that one stroke of bad luck is not a failure, a step is too long if it is too long in each of several batches.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a chat model says behind its answer is no part of it, and hides none."""
+"""What a chat model says behind its answer is not a part of it, and hides none."""
 
 import json
 

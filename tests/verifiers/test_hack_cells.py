@@ -262,7 +262,7 @@ PATTERNS: Mapping[str, tuple[Callable[[Sample], Iterator[str]], Sequence[Sample]
 CELLS = [(pattern, sample) for pattern, (_, samples) in PATTERNS.items() for sample in samples]
 
 
-# --- what addresses verifiers of what is no answer: the shape, the instructions, the length
+# --- what addresses verifiers of what is not an answer: the shape, the instructions, the length
 
 
 def _followed(name: str, /, **kwargs: Any) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""Tags of HTML that change a text's looks only are no part of an answer, by whichever verifier."""
+"""Tags of HTML that change a text's looks only are not part of an answer, by whichever verifier."""
 
 import json
 from collections.abc import Callable

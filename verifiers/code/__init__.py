@@ -117,7 +117,7 @@ class CodeParams(Params):
 FIND = Task(
     "verifiers.code_blocks", "find_in_worker", time_limit_s=5.0, output_bytes=code_blocks.MAX_PROGRAM_BYTES + 1024
 )
-"""The search is linear, but parsing is not always; a text that takes longer than this is no program."""
+"""The search is linear, but parsing is not always; a text that takes longer than this is not a program."""
 
 
 class Code(Verifier[CodeParams]):
@@ -344,7 +344,7 @@ EXAMPLES: tuple[Example, ...] = (
     Example("```python\nimport sys\nsys.exit(0)\n```", {"reference": _SUM}, 0.0, "wrong_answer", "no exit code passes"),
     Example("```python\nprint(1 / 0)\n```", {"reference": _SUM}, 0.0, "runtime_error", "its crash, not our trouble"),
     Example("```python\nprint(3\n```", {"reference": _SUM}, 0.0, "compile_error", "it cannot be loaded"),
-    Example("The sum is 3.", {"reference": _SUM}, 0.0, "no_code", "prose is no program"),
+    Example("The sum is 3.", {"reference": _SUM}, 0.0, "no_code", "prose is not a program"),
     Example("```python\nprint(3)", {"reference": _SUM}, 0.0, "truncated", "cut off in the middle of the program"),
     Example(
         _ADDS, {"reference": {"case_type": "stdio", "test_cases": []}}, None, "no_tests", "never a pass", Status.INVALID

@@ -520,7 +520,7 @@ def _stdio(raw: _Raw, kind: CaseType) -> Suite:
         raise InvalidItem(
             "bad_entry_point",
             "the row's starter_code asks for a class, but no `fn_name` says which method is called: its inputs and outputs "
-            "are no standard streams, so no answer would pass; drop the row",
+            "are not standard streams, so no answer would pass; drop the row",
         )
     cases = [_stdio_case(entry, position) for position, entry in enumerate(raw.entries, 1)]
     checker = _checker(raw) if kind is CaseType.CHECKER or raw.checker else None

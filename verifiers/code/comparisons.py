@@ -22,7 +22,7 @@ _TAGS_OF_OTHER_KINDS = (b'"opaque"', b'"ndarray"', b'"range"', b'"keys"', b'"val
 
 
 def output_difference(got: bytes, expected: str, comparator: Comparator) -> str | None:
-    """The first difference of an output, or None. Bytes that are no text differ from every text."""
+    """The first difference of an output, or None. Bytes that are not text differ from every text."""
     return comparators.difference(got.decode("utf-8", "surrogateescape"), expected, comparator)
 
 

@@ -33,7 +33,7 @@ def equal(
 
 
 def equal_in_python(got: Any, expected: Any) -> bool:
-    """Whether two plain values are equal in an `assert`: there a list is no tuple, and True is 1."""
+    """Whether two plain values are equal in an `assert`: there a list is not a tuple, and True is 1."""
     try:
         return bool(got == expected)
     except RecursionError:

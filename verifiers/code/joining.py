@@ -7,7 +7,7 @@ only once, is left out: a `main` of the solution, `package` and `import` of Go a
 blocks that a completion leaves open (`}` of the function, and of its class). A whole solution has closed them already.
 
 Solution and test share one process, in which either can lie about the other; `splitting` avoids that where a test's text allows it. Elsewhere some ways
-are barred. A solution must not pass because it ends the process itself: `endless` gives one whose own ends of the process are no success. It must
+are barred. A solution must not pass because it ends the process itself: `endless` gives one whose own ends of the process are not success. It must
 not pass whatever the test is, because it hides the test (`__END__`, an open here-document) or disarms it (`#define assert(x)`): `turned` gives tests
 with one comparison turned round, which no honest solution passes, too. And it must not pass whatever the test expects, because it equals everything
 or reads the test: `scrambled` gives tests with other values.
@@ -316,7 +316,7 @@ def _changed(literal: str) -> str:
 
 
 def broken(test: JoinedTest) -> JoinedTest:
-    """The test without what stands behind the solution: instead, there is what is no program in any language."""
+    """The test without what stands behind the solution: instead, there is what is not a program in any language."""
     before, mark, _ = test.source.partition(MARK)
     return replace(test, source=f"{before}{mark}\n)\n" if mark else "\n)\n")
 

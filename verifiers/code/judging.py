@@ -674,7 +674,7 @@ class _Joined:
             if built.ok:
                 passed += 1
             elif passed == 0:
-                return False  # such a test is no program of its language
+                return False  # such a test is not a program of its language
         return passed > 0
 
     async def _ends_itself(self, endless: str) -> bool:

@@ -138,7 +138,7 @@ def _call_arguments(text: str) -> list[Any]:
     """The values between the parentheses of a call, named ones in their order.
 
     Raises:
-        SyntaxError, ValueError and others of `_ERRORS`: the text is no list of arguments.
+        SyntaxError, ValueError and others of `_ERRORS`: the text is not a list of arguments.
     """
     if len(text) > MAX_LITERAL_CHARS:
         raise ValueError("too long")

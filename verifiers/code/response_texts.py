@@ -14,7 +14,7 @@ from verifiers.base import InvalidItem
 NAME = "response"
 DATA_FILE = "response.json"
 PROOF_FILE = "finished.txt"
-"""Written with the nonce of this run at the end of the test, so that leaving early is no pass."""
+"""Written with the nonce of this run at the end of the test, so that leaving early is not pass."""
 PLACEHOLDER = "{response}"
 
 TEST_FILE = "test_response.py"

@@ -295,7 +295,7 @@ EXAMPLES: tuple[Example, ...] = (
         "right, but with an unused import and without a comment",
     ),
     Example("```python\n# Quick.\nprint(4)\n```", {"reference": _SUM}, 0.0, "wrong_answer", "passes no test"),
-    Example("The sum is 3.", {"reference": _SUM}, 0.0, "no_code", "looks right, but is no program"),
+    Example("The sum is 3.", {"reference": _SUM}, 0.0, "no_code", "looks right, but is not a program"),
     Example(
         _TIDY,
         {"reference": _SUM, "reference_solution": "print(3)"},

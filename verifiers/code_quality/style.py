@@ -11,7 +11,7 @@ The score starts at 1 and loses
     0.05    for tabs and spaces both used to indent
     0.05    when there is neither a docstring nor a comment for people
 
-Comments that switch linters off have no effect. A text that is no Python gets 0, and so does one that is nested too
+Comments that switch linters off have no effect. A text that is not a Python gets 0, and so does one that is nested too
 deeply for linters.
 """
 

@@ -20,7 +20,7 @@ answer tag that is never closed), there is no answer. An earlier number does not
     bare                 nothing but an answer                     └ doubt       nor is what is denied or asked
     ending               what a caller reads, at the end
 
-*Context.* The text beside an offer can make it invalid. A box with a factor, sign, bound or function is no answer
+*Context.* The text beside an offer can make it invalid. A box with a factor, sign, bound or function is not an answer
 (`2\boxed{21}`), nor is a box that the text asks about or takes back ("\boxed{42} is wrong"). A unit directly behind a
 box belongs to it. An answer line that denies or doubts, with no number after it, ends the search. A last number counts
 if a sentence states it. It does not count if it is denied, asked, supposed, a label, a bound or a part of an

@@ -240,7 +240,7 @@ def _past_source(said: Sentence, place: int) -> Iterator[int]:
 
 
 def _behind_contrast(said: Sentence, cue: Cue) -> int | None:
-    """The end of "not Lyon, but"; None if the denied words are no name."""
+    """The end of "not Lyon, but"; None if the denied words are not name."""
     for at in range(cue.stop, min(cue.stop + _MAX_ASIDE_WORDS, len(said.words))):
         turns = [each.stop for each in said.cues if each.first == at and each.kind is Kind.BUT]
         if turns or said.words[at].text in _SIGNS:

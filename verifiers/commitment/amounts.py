@@ -69,7 +69,7 @@ def leads_to_number(before: str, after: str) -> bool:
 
 
 def states_result(text: str, first: int, end: int) -> bool:
-    """Whether the words of a sentence before a place lead to its result, and are no denial, reason, condition or complement."""
+    """Whether the words of a sentence before a place lead to its result, and are not denials, reason, condition or complement."""
     first = max(first, text.rfind(".", first, end) + 1, text.rfind("\n", first, end) + 1)
     return _NO_RESULT.isdisjoint(Sentence(text, first, end, "").kinds)
 
@@ -131,7 +131,7 @@ def is_counted(after: str) -> bool:
 
 
 def _unread(said: Sequence[Word], found: Sequence[Cue], first: int) -> Sequence[str]:
-    """The words from a place on that are no part of some cues."""
+    """The words from a place on that are not part of some cues."""
     read = {place for cue in found for place in range(cue.first, cue.stop)}
     rest = [word.text for place, word in enumerate(said) if place >= first and place not in read]
     return [word for word in rest if any(map(str.isalpha, word)) and word not in adverbs()]

@@ -16,7 +16,7 @@ _AT_END_CHARS = 200
 
 
 def without_citations(text: str) -> str:
-    """A text of the same length, with spaces for the citation marks behind an amount: their numbers are no amounts."""
+    """A text of the same length, with spaces for the citation marks behind an amount: their numbers are not amounts."""
     start = behind_thinking(text)
     if _BRACKET.search(text, start) is None and text.find("†", start) < 0:
         return text

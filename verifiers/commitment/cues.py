@@ -184,7 +184,7 @@ def words(text: str, start: int = 0, end: int | None = None) -> list[Word]:
 
 def _with_names(text: str, said: Sequence[Word]) -> list[Word]:
     """The words, with capitals where they are names: the month of "May 5, 2021" is not the verb of "may be 5", and the
-    formula NO2 is no denial.
+    formula NO2 is not a denial.
     """
     return [
         word._replace(text=text[word.start : word.end])

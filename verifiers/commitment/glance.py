@@ -25,7 +25,7 @@ _LETTERS = bytes(code if chr(code).isalpha() else 32 for code in range(128)).lju
 _LEADING = bytes(code if chr(code).isalnum() else 44 if code in b",:;" else 32 for code in range(128)).ljust(256)
 """Tables that leave letters, or letters, digits and one sign for a pause, and put blanks in place of the rest."""
 _DISPLAY_ENDS = b"\\]"
-"""No phrase goes on behind a backslash, so that this bracket closes none: `\\[ 5 \\]` is no "[ ]"."""
+"""No phrase goes on behind a backslash, so that this bracket closes none: `\\[ 5 \\]` is not an "[ ]"."""
 _NOT = b"nt"
 """Stands for "n't", whose letters would else be parts of other words."""
 _NO_WORDS = OPENS | frozenset("*_`\ufe0f")

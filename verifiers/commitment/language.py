@@ -10,7 +10,7 @@ from verifiers.commitment.letters import LETTERS
 
 _CHARS_BEFORE, _CHARS_BEHIND = 300, 100
 _MARKUP = re.compile(r"\\[A-Za-z]+|</?[A-Za-z][\w-]*>?")
-"""Commands of LaTeX and tags: `<answer>` is no English word."""
+"""Commands of LaTeX and tags: `<answer>` is not an English word."""
 _NONE: Set[str] = frozenset()
 _ENGLISH: Set[str] = frozenset(["en"])
 _LETTERS_OF = {

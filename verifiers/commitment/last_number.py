@@ -180,7 +180,7 @@ def _numbers(text: str, start: int, end: int, last_digit: int) -> list[Offer]:
 
 
 def _opens_formula(text: str, sign: int, stop: int, end: int) -> bool:
-    r"""Whether the dollar sign of a number opens a formula, and is no currency: `$5$`, `$5 \mathrm{~nm}$`."""
+    r"""Whether the dollar sign of a number opens a formula, and is not a currency: `$5$`, `$5 \mathrm{~nm}$`."""
     if text.startswith("$", stop, end):
         return True
     line = text.find("\n", stop, end)

@@ -1,4 +1,4 @@
-"""The opinions of others, which are no answers: "my teacher says", "according to the answer key", 据参考书, "tanárom szerint".
+"""The opinions of others, which are not answers: "my teacher says", "according to the answer key", 据参考书, "tanárom szerint".
 
 An opinion is somebody (`who`) beside a verb of saying (`says`), or beside words like "according to" (`by`), of one language; a "that" behind belongs
 to it:

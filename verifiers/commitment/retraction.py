@@ -2,7 +2,7 @@
 
 A clause is a verdict only if every word of it fills a slot of one language (`verdict` in the lexicon): what turns to the verdict,
 what it is on, wrong, right, a denial, taken back, and words that change none of that. So "that's not right-angled" and "I was
-wrong at first" are no verdicts. Denials and words for "wrong" are counted: "that's not wrong" and "no mistake was made" affirm.
+wrong at first" are not verdicts. Denials and words for "wrong" are counted: "that's not wrong" and "no mistake was made" affirm.
 
     The answer is 42 (in cm).  Hmm.  Let me check.  That is not right.  …
                      └─ own ──┘└─── led to ───────┘└─ taken back ────┘

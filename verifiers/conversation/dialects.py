@@ -39,7 +39,7 @@ def read(messages: Sequence[Any]) -> Conversation:
     """The steps of a list of messages.
 
     Raises:
-        InvalidItem: one of them is no message; the error says which, and what is wrong with it.
+        InvalidItem: one of them is not a message; the error says which, and what is wrong with it.
     """
     steps: list[Step] = []
     may_join = False

@@ -212,7 +212,7 @@ EXAMPLES = (
         {"reference": "180", "partial_credit": 0.25},
         0.0,
         "wrong_answer",
-        "no calculation: a constant is no attempt",
+        "no calculation: a constant is not an attempt",
         prompt=_TRIP,
     ),
     Example(

@@ -168,20 +168,20 @@ class _Evaluation:
         base, exponent = self.of(node.args[0]), number(node.args[1])
         _check_scales(base)
         if exponent.denominator != 1 or abs(exponent) > _MAX_UNIT_EXPONENT:
-            raise NoValue("a unit to a power that is no small integer")
+            raise NoValue("a unit to a power that is not a small integer")
         return _multiplied([(base, exponent.numerator)])
 
     def root(self, node: Node) -> Quantity:
         inner, degree = self.of(node.args[0]), number(node.args[1])
         if degree.denominator != 1 or not 0 < degree <= _MAX_UNIT_EXPONENT:
-            raise NoValue("a root of a unit whose degree is no small integer")
+            raise NoValue("a root of a unit whose degree is not a small integer")
         _check_scales(inner)
         held = inner.units
         if any(exponent % degree for exponent in held.values()):
             value, held = in_base_units(inner)
             inner = Quantity(value, held)
         if any(exponent % degree or units.key(unit) != unit for unit, exponent in held.items()):
-            raise WrongUnits("a root of a unit that is no power")
+            raise WrongUnits("a root of a unit that is not a power")
         value = number(Node("root", (_num(inner.value), node.args[1])))
         return Quantity(value, {unit: exponent // degree.numerator for unit, exponent in held.items()})
 
@@ -219,7 +219,7 @@ def number(node: Node) -> Fraction:
     """The value of a node without units."""
     for part in node.walk():
         if part.kind not in _NUMERIC:
-            raise NoValue("a letter without a value" if part.kind == "sym" else f"{part.kind} is no number")
+            raise NoValue("a letter without a value" if part.kind == "sym" else f"{part.kind} is not a number")
     exact = values.exact(node)
     if exact is not None:
         return exact
@@ -242,7 +242,7 @@ def _num(value: Fraction) -> Node:
 
 def _check_scales(*quantities: Quantity) -> None:
     if any(units.has_zero_point(unit) for quantity in quantities for unit in quantity.units):
-        raise WrongUnits("a temperature on a scale is no part of a calculation")
+        raise WrongUnits("a temperature on a scale is not a part of a calculation")
 
 
 def _multiplied(factors: Sequence[tuple[Quantity, int]]) -> Quantity:

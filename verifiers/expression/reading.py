@@ -34,7 +34,7 @@ def read_expression(text: str) -> Expression:
     """Read an expression.
 
     Raises:
-        Unreadable: the text is no expression.
+        Unreadable: the text is not an expression.
         TooComplex: it is too long, or nested too deeply.
     """
     text = _DOLLARS.sub(r"\1 dollars", unwrap(text))
@@ -188,7 +188,7 @@ class _Program:
             return self._name(tree.attr)
         if isinstance(tree, ast.Call) and not tree.keywords:
             return self._call(tree, depth - 1)
-        raise Unreadable(f"{type(tree).__name__} is no arithmetic")
+        raise Unreadable(f"{type(tree).__name__} is not an arithmetic")
 
     def _constant(self, tree: ast.Constant) -> Node:
         """A number with its digits as written: 0.1 is 1/10."""
@@ -214,7 +214,7 @@ class _Program:
             name = function.id if isinstance(function, ast.Name) else ""
         least, most = _FUNCTIONS.get(name, (1, 0))
         if not least <= len(tree.args) <= most:
-            raise Unreadable(f"{name[:40]!r} is no function that is known, with so many arguments")
+            raise Unreadable(f"{name[:40]!r} is not a function that is known, with so many arguments")
         return _applied(name, [self.node(arg, depth) for arg in tree.args])
 
 

@@ -1,6 +1,6 @@
 """Reads the reward that the tests of a task wrote, by the rules of Harbor's own verifier.
 
-reward.json counts before reward.txt. An empty file, text that is no number, and a number that is not finite are no
+reward.json counts before reward.txt. An empty file, text that is not a number, and a number that is not finite are no
 reward. Source: `harbor.verifier.verifier` of the package `harbor` 0.26.
 """
 
@@ -30,7 +30,7 @@ def rewards(name: str, content: bytes) -> dict[str, float]:
     except (ValueError, RecursionError) as error:
         raise NoReward(f"{name} cannot be read: {error}") from error
     if not isinstance(scores, dict):
-        raise NoReward(f"{name} is no object of rewards")
+        raise NoReward(f"{name} is not an object of rewards")
     return {key: _number(name, value) for key, value in scores.items()}
 
 
@@ -58,7 +58,7 @@ def reward_in_worker(payload: list[Any]) -> list[Any]:
 
 def _number(name: str, value: object) -> float:
     if not isinstance(value, int | float):
-        raise NoReward(f"{name} has a reward that is no number")
+        raise NoReward(f"{name} has a reward that is not a number")
     try:
         number = float(value)
     except OverflowError as error:

@@ -170,7 +170,7 @@ def of_tar(text: str) -> dict[str, bytes]:
                 if member.isdir():
                     continue
                 if not member.isreg() or path.startswith(("/", "..")):
-                    raise InvalidItem("bad_task", f"{path[:200]!r} in the tar is no file below the task's folder")
+                    raise InvalidItem("bad_task", f"{path[:200]!r} in the tar is not a file below the task's folder")
                 _check_size(len(files) + 1, member.offset_data + member.size)
                 file = members.extractfile(member)
                 files[path] = b"" if file is None else file.read()

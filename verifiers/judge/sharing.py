@@ -54,7 +54,7 @@ class Shared:
     """Values by key.
 
     They are kept in memory up to `max_bytes`, and the least recently used go first. One event loop uses them, so there
-    is no lock.
+    is not a lock.
     """
 
     name = "judges"

@@ -170,7 +170,7 @@ EXAMPLES = [
         {"reference": _TWO},
         0.0,
         "sorry",
-        "`sorry` anywhere in the code is no proof.",
+        "`sorry` anywhere in the code is not proof.",
     ),
     Example(
         "```lean4\ntheorem two_add_two : 1 + 1 = 2 := by\n  norm_num\n```",

@@ -81,7 +81,7 @@ class Dialogue:
         return [reading[_HEADER], reading[_STATED], reading[_PROOF], *self._checks(theorem, env=2)]
 
     def _checks(self, theorem: Theorem, env: int) -> list[Order]:
-        """The universes have names, so that a proof for some of them alone is no proof."""
+        """The universes have names, so that a proof for some of them alone is not proof."""
         levels = ".{" + ", ".join(f"u{n}" for n in range(theorem.levels)) + "}" if theorem.levels else ""
         statement = f"type_of% (@_root_.{theorem.namespace}{self._secret}{levels})"
         return [

@@ -96,7 +96,7 @@ async def talk(
 
 
 def input_of(orders: Sequence[Order]) -> bytes:
-    """The commands as the loop reads them. Lone surrogates, which are no text, become question marks."""
+    """The commands as the loop reads them. Lone surrogates, which are not text, become question marks."""
     lines = (json.dumps(order, ensure_ascii=False) for order in orders)
     return "".join(f"{line}\n\n" for line in lines).encode("utf-8", "replace")
 

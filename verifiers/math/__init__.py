@@ -6,7 +6,7 @@ r"""Decides whether the final answer of a response equals the reference, as math
 
 Nothing that could grow is evaluated in the service process, and sympy is never imported there. The worker looks at the
 reference first: if it cannot be read, is too large, or does not equal itself, the item is `invalid`, whatever the
-response says. Then the worker compares the answer as text, and only then reads it. An answer that is no mathematics, or
+response says. Then the worker compares the answer as text, and only then reads it. An answer that is not mathematics, or
 that is larger than its reference can justify, is wrong (`unparseable`, `too_complex`). `blame` decides whether the
 reference or the answer is at fault for a broken limit.
 

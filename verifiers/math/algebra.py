@@ -133,7 +133,7 @@ class _Forms:
 
 
 def _number(form: Form) -> Fraction | None:
-    """The number that a form stands for; None if it is no number."""
+    """The number that a form stands for; None if it is not a number."""
     if not form:
         return Fraction(0)
     return form.get(_NOTHING) if len(form) == 1 else None

@@ -30,7 +30,7 @@ expression that it comes from."""
 
 
 def is_ours(references: Sequence[str], answer: str, free_chars: int = _FREE_CHARS) -> bool:
-    """Whether a broken limit is no verdict on the answer, because one of its references justifies its size."""
+    """Whether a broken limit is not a verdict on the answer, because one of its references justifies its size."""
     needs_limit = _INFINITE.search(answer) is not None
     return any(
         (not needs_limit or _INFINITE.search(reference) is not None)

@@ -4,7 +4,7 @@ r"""Brings notations of the same meaning into one form before two answers are co
 restricts the variable of an inequality; `x = 2k\pi, k \in \mathbb{Z}` is a `where`, because k is a parameter; {x | x =
 1 or x = 2} is the set that its condition describes; `\mathbb{R} - \{2\}` is a difference of sets; unions, intersections
 and differences of finite sets are computed; `1, 2, \ldots, 10` becomes all ten numbers; a progression whose last term
-is no number becomes its first two terms, … and the last term; an angle in degrees is a quantity.
+is not a number becomes its first two terms, … and the last term; an angle in degrees is a quantity.
 """
 
 from collections.abc import Sequence

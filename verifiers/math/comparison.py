@@ -395,7 +395,7 @@ class Comparison:
         return self._in_order(*((coordinates, other.args) if held is reference else (other.args, coordinates)))
 
     def _ratios(self, reference: Node, answer: Node) -> bool:
-        """Compare ratios: they may be scaled, a ratio of two is their quotient, and a time of day is no ratio."""
+        """Compare ratios: they may be scaled, a ratio of two is their quotient, and a time of day is not a ratio."""
         if reference.kind == answer.kind and self._in_order(reference.args, answer.args):
             return True
         left, right = (node.args if node.kind == "ratio" else (node, values.ONE) for node in (reference, answer))

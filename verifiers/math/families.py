@@ -15,7 +15,7 @@ the answer says must not take values from the reference (`restrictions`). Any ot
 *Constants of integration.* F(x) + C is the family of all antiderivatives: C may have any of its customary names, and F
 may differ by a constant. An answer without its constant is one member, not the family. C e^{2x} may be K e^{2x}. The
 rest of the expression has to look like a function of a variable: small or Greek letters, one of them a customary
-variable. C + I, with two quantities of equal rank, is no family.
+variable. C + I, with two quantities of equal rank, is not a family.
 """
 
 import re
@@ -360,7 +360,7 @@ _ODE_CONSTANT = re.compile(r"(?:[CcKkABDE])(?:_\{?\w{1,3}\}?)?")
 def same_up_to_constants(reference: Node, answer: Node, is_solution: bool = False) -> bool:
     """Whether both are the same family of functions, whatever the arbitrary constants are called.
 
-    A constant that is no summand (K e^x) is arbitrary only in the value of a name, as in a solution (`is_solution`).
+    A constant that is not a summand (K e^x) is arbitrary only in the value of a name, as in a solution (`is_solution`).
     """
     mine = _constants(reference, answer)
     its = values.names(answer) - (values.names(reference) - mine)

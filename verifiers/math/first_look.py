@@ -247,7 +247,7 @@ def _is_one(key: str) -> bool:
 
 
 def _without_noun(answer: str) -> str:
-    """A number without a noun that is no unit: "8.5 ore" was cut out of prose for the half behind it."""
+    """A number without a noun that is not a unit: "8.5 ore" was cut out of prose for the half behind it."""
     counted = _COUNTED.fullmatch(answer)
     unit = units.key(counted[2]) if counted else None
     return answer if counted is None or (unit is not None and units.is_known(unit)) else counted[1]

@@ -91,7 +91,7 @@ def _are_like(one: Node, two: Node) -> bool:
 
 
 def _kernel(term: Node) -> tuple[Node, ...]:
-    """The factors of a term that are no rational numbers, in a fixed order."""
+    """The factors of a term that are not rational numbers, in a fixed order."""
     term = _unsigned(term)
     factors = term.args if term.kind == "*" else (term,)
     if term.kind == "/":

@@ -157,7 +157,7 @@ def _with_unit(node: Node, unit: str | None) -> Node:
         return node
     scaled = units.scaled_key(unit)
     if scaled is None:
-        raise Unreadable(f"{unit[:40]!r} is no unit")
+        raise Unreadable(f"{unit[:40]!r} is not a unit")
     exponent, known = scaled
     if exponent:
         node = Node("*", (node, Node("num", leaf=Fraction(10) ** exponent)))
@@ -222,7 +222,7 @@ def read_answer(answer: str) -> Reading:
     """Read what a response gave as its answer.
 
     Raises:
-        Unreadable, TooComplex: it is no answer as we read them.
+        Unreadable, TooComplex: it is not an answer as we read them.
     """
     answer = unwrap(answer)
     refusal = limits.refusal(answer)

@@ -43,7 +43,7 @@ def same(reference: Node, answer: Node) -> bool:
     """Whether two constants are equal, however large.
 
     Raises:
-        NoValue: the reference is no real constant of this kind.
+        NoValue: the reference is not a real constant of this kind.
         TooComplex: that cannot be decided with the precision allowed.
     """
     with mp.workprec(_FIRST_BITS):
@@ -215,7 +215,7 @@ def _root(base: Node, degree: Node) -> Logarithm:
 def _factorial(node: Node) -> Logarithm:
     value = _value(node)
     if value < 0 or (not _is_large(node) and not mpmath.isint(value)):
-        raise NoValue("a factorial of what is no natural number")
+        raise NoValue("a factorial of what is not a natural number")
     log = _log_factorial(value)
     return Logarithm(1, log, _bits(log))
 

@@ -83,7 +83,7 @@ def _ceiling(node: Node, above: bool) -> int:
     """The least integer that is not below a value; `above`: the least that is above it.
 
     Raises:
-        NoValue: the value is no constant, or too near to an integer to tell.
+        NoValue: the value is not a constant, or too near to an integer to tell.
     """
     value = values.exact(node)
     if value is not None:

@@ -303,7 +303,7 @@ _TAIL_CHARS = 1_000
 def with_iso_days(text: str) -> str:
     """A text of the same length with days such as `5. Mai 2021` in figures, and blanks behind them.
 
-    Their words and points are no others' then: "May" does not doubt, and no sentence ends behind "5.". Only the end of a
+    Their words and points are not others' then: "May" does not doubt, and no sentence ends behind "5.". Only the end of a
     long text is rewritten.
     """
     first = max(0, len(text) - _TAIL_CHARS)

@@ -1,6 +1,6 @@
 r"""Reads sentences with mathematics: `The mode is $1/3$`, `(0, 1) \text{ for all } t`, `concave up on $(0, \infty)$`.
 
-A text that is no single formula is cut into words and formulas, by `$…$`, `\text{…}` or the kind of its runs of
+A text that is not a single formula is cut into words and formulas, by `$…$`, `\text{…}` or the kind of its runs of
 letters. It is read as follows:
 
     V for all t, V where …         `where`: what is said, and the conditions
@@ -8,7 +8,7 @@ letters. It is read as follows:
     Yes, because …                 its first word
     anything else                  `prose`: its words and its formulas, in their order
 
-A text without a word, or with braces that do not match, is no prose: it stays unreadable.
+A text without a word, or with braces that do not match, is not prose: it stays unreadable.
 """
 
 import re
@@ -54,7 +54,7 @@ class _Part:
 
 
 def read_prose(text: str, read_formula: ReadFormula) -> Node:
-    """Read a text that is no single formula.
+    """Read a text that is not a single formula.
 
     Raises:
         Unreadable: it holds no words, or its braces do not match.
@@ -122,7 +122,7 @@ def _undivided(text: str) -> list[_Part]:
 
 
 def _is_product(word: str) -> bool:
-    """Whether two letters are a product, because they are no word."""
+    """Whether two letters are a product, because they are not words."""
     return len(word.rstrip(".,;:")) == 2 and word.rstrip(".,;:").lower() not in _SHORT_WORDS and word.isascii()
 
 

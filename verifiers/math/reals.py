@@ -2,7 +2,7 @@ r"""Reads sets of reals from intervals, inequalities and set notation, and bring
 
     (-\infty, 2) \cup (2, \infty)     x \ne 2     \mathbb{R} \setminus \{2\}     x < 2 \text{ or } x > 2
 
-all become the same two pieces: disjoint, in order, each as long as possible. If an endpoint is no constant (`x > a`),
+all become the same two pieces: disjoint, in order, each as long as possible. If an endpoint is not a constant (`x > a`),
 the pieces cannot be sorted or joined, and stay as they were written.
 
 "or" and ∪ unite; "and" and ∩ intersect; inequalities with commas between them hold together (`x > 1, x < 3`), unless
@@ -284,7 +284,7 @@ def united(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
     """The same set as disjoint pieces in order, joined where they meet.
 
     Raises:
-        NoValue: an endpoint is no real constant or infinity.
+        NoValue: an endpoint is not a real constant or infinity.
     """
     if len(pieces) > _MAX_PIECES:
         raise NoValue("too many pieces")

@@ -97,7 +97,7 @@ def _is_differential(node: Node) -> bool:
 
 
 def label(relation: Node) -> Node | None:
-    """The side of a relation that gets a value; None if the left side is no name."""
+    """The side of a relation that gets a value; None if the left side is not a name."""
     if relation.kind not in ("=", "approx", "chain") or not is_name(relation.args[0], relation.args[-1]):
         return None
     return relation.args[0] if relation.args[0] != Node("sym", leaf="") else None
@@ -158,7 +158,7 @@ def _arguments(call: Node) -> tuple[Node, ...]:
 
 
 def assigned(relation: Node) -> Node | None:
-    """The value that a relation gives to a name; None if it is no assignment, or its sides contradict each other."""
+    """The value that a relation gives to a name; None if it is not an assignment, or its sides contradict each other."""
     operators = str(relation.leaf).split() if relation.kind == "chain" else [relation.kind]
     sides = list(turned(relation).args)
     if operators == ["in"]:
@@ -330,7 +330,7 @@ _FAR = Fraction(10**400)
 
 
 def _gap(one: Node, two: Node) -> Fraction:
-    """The distance of two constants; very large if one of them is no constant."""
+    """The distance of two constants; very large if one of them is not a constant."""
     try:
         left, right = values.exact(one), values.exact(two)
         if left is not None and right is not None:

@@ -18,7 +18,7 @@ from verifiers.math.tree import Node, replace_names
 VARIABLES = frozenset(("x", "t", "y", "u", "v", "z", "s", "r", "w", "\\theta", "\\varphi", "\\phi", "\\rho", "n"))
 """Letters that customarily are the variable of a function."""
 _COORDINATES = VARIABLES - {"n", "r", "s", "\\rho"}
-"""Those that are no customary names of an integer or a length, which are positive anyway."""
+"""Those that are not customary names of an integer or a length, which are positive anyway."""
 
 
 def takes_values(condition: Node, main: Node) -> bool:

@@ -21,7 +21,7 @@ from verifiers.math_verify.params import LatexTarget, Parsing, Terms
 
 _PARSING = Parsing(targets=(LatexTarget(),), fallback_mode="no_fallback")
 """Only LaTeX is parsed, because its reader of plain arithmetic evaluates the text. If it can read neither side and
-only finds them written alike, that is no opinion."""
+only finds them written alike, that is not an opinion."""
 _DIGITS = 120
 _NEAR = sympy.Float(10, _DIGITS) ** -100
 

@@ -44,7 +44,7 @@ def labelled_point(node: Node) -> tuple[str, Node] | None:
 
 
 def words_of(node: Node) -> str | None:
-    """The words of an answer, with one wording for some ideas; None if the answer is no words."""
+    """The words of an answer, with one wording for some ideas; None if the answer is not words."""
     if node.kind == "in" and node.args[0].kind == "sym":
         return words_of(node.args[1])
     words = word_key(str(node.leaf)) if node.kind in ("text", "sym", "const") else None

@@ -193,7 +193,7 @@ def _differs_somewhere(gap: Any) -> bool:
 
 
 _OF_VALUES = frozenset([*values.NUMERIC, *BOUND, "num", "sym", "const", "based", "fn", "apply"])
-"""Node kinds of expressions; any other kind has no value, which is no limit of this service."""
+"""Node kinds of expressions; any other kind has no value, which is not a limit of this service."""
 SYMPY_FAILS = (ArithmeticError, AttributeError, NotImplementedError, RecursionError, TypeError, ValueError)
 """Errors that sympy raises, among others, if it knows no method."""
 

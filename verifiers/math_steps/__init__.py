@@ -204,7 +204,7 @@ def _without_steps(item: Item[Any], final: Verdict, found: dict[str, Any]) -> Ve
 
 
 _ORDINARY_CHARS = 4_000
-"""A response of at most this length is no attempt to exhaust the service."""
+"""A response of at most this length is not an attempt to exhaust the service."""
 
 
 def _credit(params: MathStepsParams, found: dict[str, Any]) -> float:

@@ -36,7 +36,7 @@ class Step:
     statements: Sequence[Statement]
     """The readings of the step; empty if it is words."""
     words: str
-    """The words of the step, if it is no formula."""
+    """The words of the step, if it is not a formula."""
     weight: float
 
 

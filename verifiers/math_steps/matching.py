@@ -2,7 +2,7 @@
 
 Sides are compared one by one: `3x = 9` is not `x = 3`, although both have the same solutions, because otherwise one
 line would match every step of a derivation. A bare value equals a relation with that value as its right side. A decimal
-equals the value that it rounds. Statements that are no mathematics are the same when their words are.
+equals the value that it rounds. Statements that are not mathematics are the same when their words are.
 
 A false equation between numbers counts as no statement, whatever its right side is.
 """
@@ -38,7 +38,7 @@ class Side:
 
     @cached_property
     def node(self) -> Node | None:
-        """The tree of the side; None if it is no mathematics, or too large to be compared here."""
+        """The tree of the side; None if it is not mathematics, or too large to be compared here."""
         if limits.refusal(self.text) is not None:
             return None
         try:

@@ -5,7 +5,7 @@ r"""Reads the statements in a text's formulas, in order: relations between two s
 A chain is split into pairs of neighbours and, as far as all its signs are `=`, into pairs of its first side and each
 later side. In a plain line, the text around a relation sign is read if it could be a formula; a word ends the formula,
 unless it only names what a number counts ("20 sheep + 160 sheep"). A formula that is denied or supposed ("if x = 3", "x
-= 3 is wrong") is no statement.
+= 3 is wrong") is not a statement.
 """
 
 import re

@@ -135,7 +135,7 @@ def last_box(text: str) -> str | None:
 
 
 def parsed(value: Any) -> Any:
-    """A value that may be JSON in text; None if the text is no JSON, or the value is nested too deep."""
+    """A value that may be JSON in text; None if the text is not JSON, or the value is nested too deep."""
     try:
         if isinstance(value, str):
             return documents.read_json(value, unique_keys=False)

@@ -82,7 +82,7 @@ def _schemas(rollout: Rollout) -> Mapping[str, Mapping[str, Any]]:
     """The schemas of the declared tools, by their names; each has compiled.
 
     Raises:
-        InvalidItem: one of them is no schema, or there are none.
+        InvalidItem: one of them is not a schema, or there are none.
     """
     schemas: dict[str, Mapping[str, Any]] = {}
     tools = rollout.row.get("declared_tools")

@@ -6,7 +6,7 @@ r"""Arithmetic of + - * / and parentheses over exact fractions. Its own parser r
 
 The LaTeX commands `\times \cdot \div \frac{a}{b} \left( \right)` are known. Parentheses behind parentheses multiply,
 `(7 - 5)(4 + 8)`, and square brackets are parentheses. Powers, floor division, other implied multiplication, digits of
-other kinds (`3²`) and everything else are no arithmetic.
+other kinds (`3²`) and everything else are not arithmetic.
 """
 
 import re
@@ -37,7 +37,7 @@ def equation(text: str) -> list[Expression]:
     """The sides of `a = b = …`. A plain expression is one side.
 
     Raises:
-        NotArithmetic, DividesByZero: a side is no expression, or has no value.
+        NotArithmetic, DividesByZero: a side is not an expression, or has no value.
     """
     if len(text) > MAX_CHARS:
         raise NotArithmetic

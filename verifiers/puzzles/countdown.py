@@ -206,7 +206,7 @@ _OPEN = frozenset(
 
 
 def _expression_start(line: str) -> int:
-    """The start of the expression: the place behind the last word of the line that is no LaTeX command."""
+    """The start of the expression: the place behind the last word of the line that is not a LaTeX command."""
     return max((match.end() for match in _WORDS.finditer(line)), default=0)
 
 

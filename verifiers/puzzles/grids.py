@@ -162,7 +162,7 @@ _BLANKS = re.compile(r"\s*+(?:-\s++)*+-\s*+")
 
 
 def _cells(text: str, shape: Shape) -> Row | None:
-    """The cells between gaps, or the signs of one long word; None if one of them is no cell."""
+    """The cells between gaps, or the signs of one long word; None if one of them is not a cell."""
     cells = [cell for cell in _GAPS.split(text) if cell]
     if len(cells) == 1 and len(cells[0]) > 1 and (shape.width is None or len(cells[0]) == shape.width):
         cells = list(cells[0])
@@ -204,5 +204,5 @@ def given(value: Any, is_cell: Callable[[str], bool], max_side: int) -> Grid:
         raise malformed("the rows of the grid are missing, too many, or not of the same length")
     unknown = next((cell for row in rows for cell in row if not is_cell(cell)), None)
     if unknown is not None:
-        raise malformed(f"{unknown[:20]!r} is no cell of such a grid")
+        raise malformed(f"{unknown[:20]!r} is not a cell of such a grid")
     return tuple(rows)

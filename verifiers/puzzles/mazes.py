@@ -53,7 +53,7 @@ def read(reference: Mapping[str, Any], rows: Any) -> Maze:
             if sign in _WALLS or (sign == "#" and not is_hash_goal):
                 walls.append((y, x))
             elif sign not in _OPEN and (y, x) not in (*start_cells, *goals):
-                raise malformed(f"{sign[:10]!r} is no sign of a maze")
+                raise malformed(f"{sign[:10]!r} is not a sign of a maze")
     if start == goal or start in walls or goal in walls:
         raise malformed("start and goal must be two open cells")
     return Maze(len(cells), len(cells[0]), frozenset(walls), start, goal)

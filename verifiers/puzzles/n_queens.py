@@ -63,7 +63,7 @@ def _read(params: PuzzleParams) -> _Puzzle:
     if board is not None:
         cells = grids.given(decoded(board), lambda cell: cell in _QUEENS or cell in _FREE, _MAX_SIDE)
         if len(cells) != len(cells[0]) or (isinstance(side, int) and side != len(cells)):
-            raise malformed("the board is no square of n rows")
+            raise malformed("the board is not a square of n rows")
         fixed = _queens(cells)
         side = len(cells)
     else:

@@ -201,7 +201,7 @@ def _moves_of_line(line: str) -> tuple[int, list[str]]:
 
 
 def _moves(positions: Sequence[tuple[int, int]]) -> tuple[str, ...]:
-    """The moves from cell to cell; `jump` if two cells are no neighbours."""
+    """The moves from cell to cell; `jump` if two cells are not neighbours."""
     names = {step: name for name, step in mazes.MOVES.items()}
     return tuple([names.get((b[0] - a[0], b[1] - a[1]), "jump") for a, b in pairwise(positions)])
 
@@ -244,7 +244,7 @@ def _in_last_line(text: str, network: _Network) -> list[Offer[_Answer]]:
 
 
 def _length(value: Any) -> Fraction | None:
-    """The length as a number. A value that is no number becomes a length that no path has."""
+    """The length as a number. A value that is not a number becomes a length that no path has."""
     if value is None:
         return None
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 10**18

@@ -43,7 +43,7 @@ def _statement(value: Any, people: int, depth: int) -> Statement:
         return kind, *nested
     if kind in _PAIRS and len(nested) == 2:
         return _PAIRS[kind], *nested
-    raise malformed(f"{kind[:20]!r} is no connective of {len(nested)} statements")
+    raise malformed(f"{kind[:20]!r} is not a connective of {len(nested)} statements")
 
 
 def agree(statements: Sequence[Statement], are_knights: Sequence[bool]) -> bool:

@@ -21,7 +21,7 @@ def read(text: str) -> Any:
     """The value of a whole text: dict, list, str, int, float, bool or None.
 
     Raises:
-        Unreadable: the text is no structure, is nested too deep, or gives one key two values.
+        Unreadable: the text is not a structure, is nested too deep, or gives one key two values.
     """
     tokens = _tokens(text)
     value = _value(tokens, next(tokens), 0)

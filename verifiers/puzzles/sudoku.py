@@ -212,7 +212,7 @@ def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Values]]:
 
 
 def _echo(puzzle_: _Puzzle) -> Values | None:
-    """The values of the puzzle, which are no answer; None if the reference has only the solution."""
+    """The values of the puzzle, which are not answers; None if the reference has only the solution."""
     return puzzle_.givens if any(0 in row for row in puzzle_.givens) else None
 
 

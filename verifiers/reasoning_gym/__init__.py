@@ -6,7 +6,7 @@
 
 Several scorers of the package execute their input, and several pay for nonsense. So only the tasks of an allow-list are
 judged. Other tasks are `invalid`, and the message names the verifier for them. The answer goes into the box as data. A
-result that is no number counts as no score.
+result that is not a number counts as no score.
 
 Before an entry is used, its scorer must give the entry's own answer full marks, and less to no answer and to nonsense.
 Otherwise the item is `invalid`, because its score would say nothing about any response.

@@ -1,7 +1,7 @@
 """Lists the tasks of reasoning-gym 0.1.25 that the package's own scorers may score, and the reasons against the others.
 
 Every scorer was read. The list leaves out scorers that execute the model's text (`eval`, sympy's parser), scorers that
-give full marks to an answer that is no solution, and the one task without a scorer of its own. Some of the listed
+give full marks to an answer that is not a solution, and the one task without a scorer of its own. Some of the listed
 scorers pay a little for anything, and some pay for the answer hidden among others; `Task.floor` removes that.
 """
 

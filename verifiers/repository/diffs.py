@@ -34,7 +34,7 @@ _LINK_MODE: Final = "120000"
 
 
 class Broken(Exception):
-    """The text is no diff that could be applied."""
+    """The text is not a diff that could be applied."""
 
 
 class Cut(Broken):

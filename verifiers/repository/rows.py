@@ -261,7 +261,7 @@ def _pytest_of(tests: Sequence[str]) -> str:
     files = dict.fromkeys(name.partition("::")[0] for name in tests)
     broken = [name for name in files if not name.endswith(".py")]
     if broken:
-        raise ValueError(f"{broken[0][:100]!r} is no name of a test of pytest; only such rows are read")
+        raise ValueError(f"{broken[0][:100]!r} is not a name of a test of pytest; only such rows are read")
     return f"{_CONDA}\npython -m pytest -p no:cacheprovider {shlex.join(files)}"
 
 

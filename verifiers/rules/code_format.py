@@ -234,7 +234,7 @@ EXAMPLES = (
     Example(f"Here it is:\n{_PROGRAM}", {}, 1.0, "correct", "a fence with a program"),
     Example("print(1)", {}, 0.0, "no_fence", "a program without a fence"),
     Example("```python\nprint(1\n```", {}, 0.0, "syntax_error", "looks like a program, but does not parse"),
-    Example("```python\n# todo\n```", {}, 0.0, "no_code", "a comment is no program"),
+    Example("```python\n# todo\n```", {}, 0.0, "no_code", "a comment is not a program"),
     Example('```python\n"""Sorts a list."""\n```', {}, 0.0, "no_code", "parses, but does nothing"),
     Example("```python\nprint(1)", {}, 0.0, "truncated", "the fence was never closed"),
     Example("```java\nclass A {}\n```", {}, 0.0, "no_code", "another language"),

@@ -1,7 +1,7 @@
 """Finds the document of a response, and reads JSON by RFC 8259.
 
 The document is the whole text of the answer, or the content of the single code fence around all of it. A response with
-prose beside the document is no document.
+prose beside the document is not a document.
 """
 
 import json

@@ -6,7 +6,7 @@
 Of several references the best counts. Distances are in units of the image's sides: coordinates of 0-1000 divided by
 `scale`. A point is written `<point>x, y</point>`, `{"point_2d": [x, y]}`, `pyautogui.click(x=1, y=2)`, `(x, y)` or
 `[x, y]`; of these forms the first one used decides, in the answer tag if there is one. Two different points commit to
-none, so that a screen cannot be sprayed; a box is no point. Coordinates may have exponents: `(5e2, 3.0e+02)`.
+none, so that a screen cannot be sprayed; a box is not a point. Coordinates may have exponents: `(5e2, 3.0e+02)`.
 """
 
 import math
@@ -210,5 +210,5 @@ EXAMPLES = (
     ),
     Example("(100, 300)", {"reference": [450, 250, 550, 350]}, 0.0, "wrong_answer", "outside the box"),
     Example("(500, 300) or (10, 10)", {"reference": [500, 300]}, 0.0, "conflicting_answers", "two points are none"),
-    Example("[450, 250, 550, 350]", {"reference": [450, 250, 550, 350]}, 0.0, "no_answer", "a box is no point"),
+    Example("[450, 250, 550, 350]", {"reference": [450, 250, 550, 350]}, 0.0, "no_answer", "a box is not a point"),
 )

@@ -46,7 +46,7 @@ class Schema:
 
     validator: Any
     native_bytes: int = 0
-    """What the validator takes, which is no object of Python's."""
+    """What the validator takes, which is not an object of Python's."""
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + self.native_bytes
@@ -95,7 +95,7 @@ def compile_schema(schema: Any, *, check_formats: bool) -> Schema | str:
             ),
         )
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
-        return f"the value is no JSON schema: {getattr(error, 'message', None) or error}"
+        return f"the value is not JSON schema: {getattr(error, 'message', None) or error}"
     return Schema(validator, _BYTES_PER_CHAR * length + _BYTES_PER_PATTERN * text.count('"pattern'))
 
 

@@ -3,7 +3,7 @@ r"""Judges whether the response thinks and answers in the wanted tags.
 The preset `strict` (the default) wants `<think>…</think>` and then `<answer>…</answer>`; `deepseek` wants
 `<think>…</think>` and then the text of the answer. Each tag must stand there exactly once, in this order, with only
 space around the blocks. Each block must hold a letter, a digit or a sign such as ∞: a block that is empty, or holds
-only zero-width characters or a comment, is no thinking. Zero-width characters around the blocks count as text, because
+only zero-width characters or a comment, is not thinking. Zero-width characters around the blocks count as text, because
 they are hidden text. Chat tokens at the very end do not count. The names of the tags can be changed. `think_prefilled`
 says that the template of the prompt has already opened the first tag.
 

@@ -171,7 +171,7 @@ EXAMPLES = (
     Example("<a>1</a><b>2</b>", {}, 0.0, "not_readable", "two roots"),
     Example("<a><b></a></b>", {}, 0.0, "not_readable", "looks balanced, but the elements cross"),
     Example("<a/>", {"root": "b"}, 0.0, "wrong_root", "another root"),
-    Example("<a>b/c</a>", {"required": ["a/b"]}, 0.0, "missing_element", "text is no element"),
+    Example("<a>b/c</a>", {"required": ["a/b"]}, 0.0, "missing_element", "text is not an element"),
     Example(
         "<!DOCTYPE a [<!ENTITY l 'lol'>]><a>&l;</a>",
         {},

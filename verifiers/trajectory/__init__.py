@@ -14,7 +14,7 @@ Each given parameter adds one part with a score from 0 to 1. The verdict's detai
     outputs         each of these texts stands in a message of the assistant (tau-bench's outputs, tau2's communicate_info)
     answer          another verifier's score of the assistant's last text, or of those that its own `turn` names
 
-A response that neither says nor calls anything is no answer. The score is the least part (`credit` all) or the mean of
+A response that neither says nor calls anything is not an answer. The score is the least part (`credit` all) or the mean of
 the parts by `weights` (mean). The reason is that of the first part that is not met.
 
 An environment reports its state as JSON text, in the last message of the role `environment` or of the tool that
@@ -274,7 +274,7 @@ class Trajectory(Verifier[TrajectoryParams]):
         verifier = self._others.get(answer.verifier)
         if verifier is None or verifier.judges_calls:
             raise InvalidItem(
-                "bad_params", f"answer: {answer.verifier[:100]!r} is no verifier of text; give one, such as 'math'"
+                "bad_params", f"answer: {answer.verifier[:100]!r} is not a verifier of text; give one, such as 'math'"
             )
         reference = params.reference if answer.reference is None else answer.reference
         fields = answer.params if reference is None else {**answer.params, "reference": reference}

@@ -60,7 +60,7 @@ def of(item: "Item[TrajectoryParams]") -> list[Part] | None:
     Raises:
         UnjudgedParts
         InvalidItem: the environment reports no state.
-        Malformed: the parameters hold a value that is no call.
+        Malformed: the parameters hold a value that is not a call.
     """
     params, conversation = item.params, item.said
     reports = [step for step in conversation.steps if step.role == "tool"]
@@ -242,7 +242,7 @@ def _max_repeats(evidence: Evidence) -> tuple[float, str]:
 
 
 def _recovered(evidence: Evidence) -> tuple[float, str]:
-    """Whether the last result of each function is no error."""
+    """Whether the last result of each function is not an error."""
     is_error = error_test(evidence.params.error_pattern)
     last: dict[str, bool] = {}
     names: dict[str, str] = {}

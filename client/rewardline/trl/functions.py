@@ -207,7 +207,7 @@ class _Call:
         return self._spread(rewards)
 
     def _spread(self, values: Iterable[Any]) -> list[Any]:
-        """One value for each sample; None for samples that are no items."""
+        """One value for each sample; None for samples that are not items."""
         spread: list[Any] = [None] * self._size
         for place, value in zip(self._places, values):
             spread[place] = value

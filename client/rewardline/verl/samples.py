@@ -107,7 +107,7 @@ def response_of(text: str, *mappings: Any) -> Any:
 
 
 def prompt_of(value: Any) -> Any:
-    """A prompt's text, or its chat messages without images and other parts that are no text; None without any."""
+    """A prompt's text, or its chat messages without images and other parts that are not text; None without any."""
     if isinstance(value, str):
         return value
     if not isinstance(value, Iterable):

@@ -151,7 +151,7 @@ def _remove_groups(groups: Sequence[Path]) -> None:
 def _remove_orphans(parents: Sequence[Path]) -> None:
     """Remove groups of dead services whose directory is lost. A group in which something runs cannot be removed.
 
-    Names alone are no proof either: a living service may be invisible, in a PID namespace of its own. A group that it
+    Names alone are not proof either: a living service may be invisible, in a PID namespace of its own. A group that it
     has just made is empty, but only for a moment.
     """
     orphans = [group for parent in parents for group in parent.iterdir() if _is_orphaned(group)]

@@ -76,7 +76,7 @@ class Loaded(msgspec.Struct, tag_field="answer", tag="loaded"):
 
 class Unloaded(msgspec.Struct, tag_field="answer", tag="unloaded"):
     dirty: Count
-    """Files found and removed. Programs may write to /tmp, so files are no cause for suspicion."""
+    """Files found and removed. Programs may write to /tmp, so files are not cause for suspicion."""
 
 
 class Pong(msgspec.Struct, tag_field="answer", tag="pong"):

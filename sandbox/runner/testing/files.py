@@ -1,6 +1,6 @@
 """Tests that are files: writes them into the tester's own directory, and imports them from there.
 
-Files that are no modules are written where the tests work, too.
+Files that are not modules are written where the tests work, too.
 """
 
 import contextlib

@@ -261,7 +261,7 @@ def _decoded(outcome: bytes) -> Outcome:
     """Decode a stored outcome.
 
     Raises:
-        UnknownTask: a store may hold anything, and this is no outcome.
+        UnknownTask: a store may hold anything, and this is not an outcome.
     """
     try:
         return _outcomes.decode(outcome)

@@ -27,7 +27,7 @@ from service.wire import encode
 log = structlog.get_logger("rewardline.http")
 
 OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", console.REFERENCE_PATH, console.PATH})
-"""Paths that need no key: probes have none, and the contract and the pages are no secret."""
+"""Paths that need no key: probes have none, and the contract and the pages are not secret."""
 _LAST_WORDS_S: Final = 1.0
 """The time for reading the rest of a body while the service ends. It is less than the time until connections are
 cut."""

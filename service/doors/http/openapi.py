@@ -35,7 +35,7 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
                 (*_shapes(), ShownMention),
                 ref_template="#/components/schemas/{name}",
             )
-            # No types here: a wrong type makes only that item `invalid`, and is no reason to refuse the request.
+            # No types here: a wrong type makes only that item `invalid`, and is not a reason to refuse the request.
             components["ScoreItem"]["properties"] |= {
                 "reference": {"description": "What the response is judged against; its shape is the verifier's"},
                 "params": {"description": "The verifier's own parameters, an object; see /v1/verifiers/{name}"},

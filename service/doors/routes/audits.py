@@ -199,7 +199,7 @@ class AuditView(msgspec.Struct):
     earned: list[EarnedView]
     """What right responses earn: the rows' own solutions, and answers made of their references."""
     kinds: list[KindView]
-    """The worst first. Hints come last, and are no findings."""
+    """The worst first. Hints come last, and are not findings."""
     fixes: int
     """Parts of rows with a plainer value."""
 

@@ -104,7 +104,7 @@ class LogRead(BaseModel):
     """Files that are too old to hold any of the rows, so that they were not read."""
     rows: int
     damaged_rows: int
-    """Lines that are no whole records."""
+    """Lines that are not whole records."""
     damaged_files: list[str]
     """Files that end too early, of which the whole lines were read, or that cannot be read."""
 

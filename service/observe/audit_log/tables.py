@@ -65,7 +65,7 @@ class Tally:
     files: int = 0
     rows: int = 0
     damaged_rows: int = 0
-    """Lines that are no whole records, as a crash may leave one."""
+    """Lines that are not whole records, as a crash may leave one."""
     damaged_files: list[str] = field(default_factory=list)
     """The names of files that end too early or cannot be read, each with a message."""
 
@@ -266,7 +266,7 @@ def _compression(file: int) -> str | None:
 
 
 def _json(descriptors: Sequence[int], compression: str, columns: Mapping[str, str]) -> str:
-    """Lines that are no objects give rows of nulls. What `rewardline score` was run with is no row."""
+    """Lines that are not objects give rows of nulls. What `rewardline score` was run with is not a row."""
     declared = ", ".join(f"{name}: '{kind}'" for name, kind in (*columns.items(), (_MADE_BY, JSON)))
     return (
         f"SELECT * EXCLUDE {_MADE_BY} FROM read_json({list(map(_place, descriptors))}, format = 'newline_delimited', columns = {{{declared}}}, "

@@ -32,7 +32,7 @@ POLL_S = 0.02
 STEPS = 10
 COLUMNS = Columns(verifier="math")
 CACHE_MB = 16
-"""A cache that is soon full: what grows then is no cache."""
+"""A cache that is soon full: what grows then is not a cache."""
 MB = 1 << 20
 
 

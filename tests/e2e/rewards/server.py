@@ -9,9 +9,10 @@ import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import torch
-from models import SEPARATOR
+from models import SEPARATOR  # type: ignore[import-not-found]  # it lies beside this script
 from transformers import AutoModelForSequenceClassification, AutoModelForTokenClassification, AutoTokenizer
 
 
@@ -23,8 +24,8 @@ class Engine:
         self.separator = self.tokenizer.convert_tokens_to_ids(SEPARATOR)
         self.lock = threading.Lock()
 
-    def answer(self, path, body):
-        texts = body.get("query") or body.get("input")
+    def answer(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        texts: list[str] = body.get("query") or body.get("input") or []
         if "messages" in body:
             texts = [self.tokenizer.apply_chat_template(body["messages"], tokenize=False)]
         with self.lock, torch.no_grad():
@@ -35,16 +36,16 @@ class Engine:
             return _data("probs", rows)
         return {"rewards": [row[0] for row in rows], "scores": [row[0] for row in rows]}
 
-    def _encoded(self, text):
+    def _encoded(self, text: str) -> Any:
         return self.tokenizer(text, return_tensors="pt", truncation=True)
 
-    def _step_rows(self, text):
+    def _step_rows(self, text: str) -> Any:
         encoded = self._encoded(text)
         logits = self.steps(**encoded).logits[0]
         return logits[encoded["input_ids"][0] == self.separator].tolist()
 
 
-def _data(name, rows):
+def _data(name: str, rows: list[Any]) -> dict[str, Any]:
     return {"object": "list", "data": [{"index": at, name: row} for at, row in enumerate(rows)]}
 
 
@@ -54,7 +55,7 @@ def main(folder: Path) -> None:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
-        def do_POST(self):
+        def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             content = json.dumps(engine.answer(self.path, body)).encode()
             self.send_response(200)
@@ -63,7 +64,7 @@ def main(folder: Path) -> None:
             self.end_headers()
             self.wfile.write(content)
 
-        def log_message(self, *_):
+        def log_message(self, *_: Any) -> None:
             """Log nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

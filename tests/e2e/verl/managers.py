@@ -192,7 +192,7 @@ def legacy(url: str, tokenizer: str) -> Any:
         manager = get_reward_manager_cls(name)(known, 0, function, **(options if function is None else {}))
         try:
             outcomes[f"{name} without a server"] = manager(batch).tolist()
-        except BaseException as error:  # noqa: BLE001 - whatever it is, it is no reward
+        except BaseException as error:  # noqa: BLE001 - whatever it is, it is not a reward
             outcomes[f"{name} without a server"] = type(error).__name__
     empty = get_reward_manager_cls("rewardline")(known)(batch[:0], return_dict=True)
     outcomes["empty"] = [list(empty["reward_tensor"].shape), empty["reward_extra_info"]]

@@ -1,6 +1,6 @@
 """Runs tests against a program the way a box does: two processes, forked from a small one, and pipes between them.
 
-This is no box. Run only harmless programs with it.
+This is not a box. Run only harmless programs with it.
 """
 
 import atexit

@@ -1,4 +1,4 @@
-"""Tests that count on the program being in their own process: what fails for that is no fault of the program's."""
+"""Tests that count on the program being in their own process: what fails for that is not a fault of the program's."""
 
 from collections.abc import Sequence
 

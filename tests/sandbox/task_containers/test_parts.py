@@ -164,7 +164,7 @@ async def test_output_that_comes_after_the_end_of_its_command_is_not_lost() -> N
 @in_virtual_time
 @pytest.mark.parametrize("cut", [0, 1, 31, 32])
 async def test_a_report_is_whole_when_its_mark_comes(cut: int) -> None:
-    """The daemon does not know of an end yet, so it cuts nothing off. What processes write later is no part of it."""
+    """The daemon does not know of an end yet, so it cuts nothing off. What processes write later is not a part of it."""
     daemon = ScriptedDaemon(exit_code=None)
     running = asyncio.create_task(container_of(daemon).run(["tests"], is_report=True))
     await let_others_run()

@@ -1,4 +1,4 @@
-"""`rewardline doctor`, as a user runs it, against services in several states and what is no service at all."""
+"""`rewardline doctor`, as a user runs it, against services in several states and what is not a service at all."""
 
 import threading
 from collections.abc import Iterator

@@ -43,7 +43,7 @@ ROUTES = "recipes:\n  mine:\n    checks: [{verifier: math}]\nroutes:\n"
         (RECIPE + "    - {verifier: math}\n    - {verifier: math}", "two checks are called 'math'"),
         (
             RECIPE + "    - {verifier: math, gate: {after: length, below: 1}}",
-            "its gate is after 'length', which is no check",
+            "its gate is after 'length', which is not a check",
         ),
         (RECIPE + "    - {verifier: math, weight: -1}", "recipes.mine.checks[0].weight"),
         (RECIPE + "    - {verifier: math, weight: .nan}", "recipes.mine.checks[0].weight"),

@@ -155,7 +155,7 @@ async def test_redis_keeps_the_latest_runs_only_and_minutes_for_minutes(
     redis_server.call("EXPIRE", "rl1use:{red}:total:r159", 100)
     clock.now += 1000
     await other_sharing.look_up("red")
-    assert redis_server.call("ZRANGE", "rl1use:{red}:runs", 0, -1, "WITHSCORES") == before, "to look is no use"
+    assert redis_server.call("ZRANGE", "rl1use:{red}:runs", 0, -1, "WITHSCORES") == before, "to look is not a use"
     assert 0 < redis_server.call("TTL", "rl1use:{red}:total:r159") <= 100
     assert [account.run for account in other.runs("red")[:2]] == ["r159", "r158"]
 

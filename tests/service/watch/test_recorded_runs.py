@@ -1,4 +1,4 @@
-"""The watch on recorded runs: hacks are told before half of what is paid is hacked, and learning is no hack.
+"""The watch on recorded runs: hacks are told before half of what is paid is hacked, and learning is not a hack.
 
 Bounds were chosen with the hacks of `TUNING` and other seeds. Hacks here have kinds and seeds of their own.
 """

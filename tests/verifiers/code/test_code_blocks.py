@@ -172,7 +172,7 @@ def test_an_unclosed_block_is_truncated_even_behind_a_closed_one() -> None:
     assert reason("```python\na = 1\n```\nbetter:\n```python\na =") == "truncated"
     assert reason("```\na = 1") == "truncated"
     assert code("```python\na = 1\n```\n```") == "a = 1\n", "a stray fence at the end begins nothing"
-    assert code("```python\na = 1\n```\n```text\n1") == "a = 1\n", "a cut-off output is no cut-off program"
+    assert code("```python\na = 1\n```\n```text\n1") == "a = 1\n", "a cut-off output is not a cut-off program"
 
 
 def test_a_block_that_was_forgotten_to_be_closed_gives_way_to_a_later_one() -> None:

@@ -27,7 +27,7 @@ def test_of(language: str, task: dict[str, Any]) -> Any:
     return aliases.parse(reference(language, task)).tests
 
 
-test_of.__test__ = False  # type: ignore[attr-defined]  # it is no test
+test_of.__test__ = False  # type: ignore[attr-defined]  # it is not a test
 
 
 @pytest.mark.boxes

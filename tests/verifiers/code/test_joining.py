@@ -30,7 +30,7 @@ def test_of(reference: dict[str, Any]) -> JoinedTest:
     return suite.tests
 
 
-test_of.__test__ = False  # type: ignore[attr-defined]  # it is no test
+test_of.__test__ = False  # type: ignore[attr-defined]  # it is not a test
 
 
 @pytest.mark.boxes(beyond=8)

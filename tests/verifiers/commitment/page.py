@@ -26,7 +26,7 @@ RULES = (
         ["\\boxed{{wrong}}\n\nThe answer is {right}.", "The answer is {right}.\n\n\\boxed{}"],
     ),
     (
-        "A value that is denied, taken back, supposed or someone else's opinion is no answer",
+        "A value that is denied, taken back, supposed or someone else's opinion is not an answer",
         "This holds for every language with a lexicon.",
         [
             "The answer is not {right}.",
@@ -40,7 +40,7 @@ RULES = (
         ["Maybe the answer is {right}.", "The answer is {right}, I guess."],
     ),
     (
-        "Different answers side by side are no answer",
+        "Different answers side by side are not answer",
         "The later answer counts if it stands in a paragraph of its own, or behind words that call the earlier one wrong. "
         "With `on_conflict` set to `reject` none counts.",
         [

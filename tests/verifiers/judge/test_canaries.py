@@ -140,7 +140,7 @@ async def test_each_endpoint_is_asked_by_itself_and_past_all_caches(caplog: pyte
         found = canaries.rounds["same", "one"]
         assert (found.asked, found.answered, found.passed, found.missed, found.at) == (_ALL, _ALL, _ALL, (), 7.0)
         assert canaries.pass_rates() == {"same/one": 1.0, "same/two": 1.0}
-        assert panel.counts == {}, "they are no items"
+        assert panel.counts == {}, "they are not items"
         assert [state.held for state in panel.gateway.states()] == [None, None]
     assert caplog.records == []
 

@@ -10,7 +10,7 @@
 Two types are the same if their sums are. A proof is `by norm_num`, `by rfl` (the sums are equal), `by native_decide`,
 `by sorry`, a theorem of the same type, or `by exact?`, which finds one. Other words of proofs are for faults:
 
-    loop   comes to no end        crash    aborts               garbage   writes what is no answer
+    loop   comes to no end        crash    aborts               garbage   writes what is not an answer
     grow   takes all memory       half     ends in an answer    lie       says from then on that all is well
 
 Declarations in a file are checked again when they are loaded, except that nothing tells whether `native_decide` is right.

@@ -9,7 +9,7 @@ from typing import Final
 from sandbox.base import Built, Execute, Program, Run, RunResult, Sandbox
 
 LOOP: Final = f"exec python3 -I -c {shlex.quote(Path(__file__).with_name('lean_repl.py').read_text(encoding='utf-8'))}"
-"""A program in Bash: like the real loop, and unlike one in Python, it is no fork of the runner."""
+"""A program in Bash: like the real loop, and unlike one in Python, it is not a fork of the runner."""
 
 
 class WithLean(Sandbox):

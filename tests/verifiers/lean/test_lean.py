@@ -128,7 +128,7 @@ def test_names_and_universes_are_those_of_the_reference(found: Found) -> None:
         ("theorem goal : 2 + = 5", {}, "bad_reference"),
         ("def answer := sorry\ntheorem goal : answer = 5 := by sorry", {}, "bad_reference"),
         (STATED, {"header": "import Missing"}, "bad_header"),
-        (STATED, {"header": "import Mathlib\nthis is no command"}, "bad_header"),
+        (STATED, {"header": "import Mathlib\nthis is not a command"}, "bad_header"),
         (STATED, {"header": "import Mathlib\ntheorem goal : 1 = 1 := by rfl"}, "bad_reference"),
     ],
 )

@@ -1,6 +1,6 @@
 """What has no value, or an odd one, in any place of any kind of expression: judged, and nothing raised.
 
-A raised exception is no wrong verdict, but none at all: `failed`, for every response that says so.
+A raised exception is not a wrong verdict, but none at all: `failed`, for every response that says so.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Containers for the examples of the verifiers `repository` and `harbor` where no Docker daemon is: folders of this machine.
 
-Whatever runs in them is ours: the examples, and texts that are no patch.
+Whatever runs in them is ours: the examples, and texts that are not patch.
 """
 
 import asyncio

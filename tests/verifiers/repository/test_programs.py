@@ -1,4 +1,4 @@
-"""Programs of data sets read the output of tests in a box, and what they cannot read is no result."""
+"""Programs of data sets read the output of tests in a box, and what they cannot read is not a result."""
 
 import asyncio
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Each format is read as its framework writes it, and a report that something else wrote is no report."""
+"""Each format is read as its framework writes it, and a report that something else wrote is not a report."""
 
 import json
 import subprocess

@@ -96,7 +96,7 @@ async def test_each_step_has_its_value_and_the_worst_one_counts() -> None:
     assert (right.score, right.detail["steps"]) == (0.75, [0.75, 0.75])
     assert (wrong.score, wrong.detail["steps"]) == (0.25, [0.75, 0.25, 0.75])
     assert given.detail["steps"] == [0.75, 0.25]
-    assert forged.detail["steps"] == [0.75, 0.75]  # a separator in a response is no step
+    assert forged.detail["steps"] == [0.75, 0.75]  # a separator in a response is not a step
 
 
 async def test_another_number_of_steps_is_no_verdict() -> None:

@@ -119,7 +119,7 @@ async def send(endpoint: Endpoint, body: Mapping[str, Any], within_s: float, wal
         encoded = _encode(body)
     except (TypeError, ValueError, RecursionError) as error:
         raise Fault(
-            "bad_upstream_request", f"the request is no JSON: {type(error).__name__}", Retry.NEVER, reached=False
+            "bad_upstream_request", f"the request is not JSON: {type(error).__name__}", Retry.NEVER, reached=False
         ) from error
     answer = await endpoint.wire.post(encoded, within_s)
     if answer.status != 200:

@@ -177,7 +177,7 @@ def encoded(body: Mapping[str, Any], lease: Lease, *, stream: bool) -> bytes:
         return msgspec.json.encode(whole)
     except (TypeError, ValueError, RecursionError) as error:
         raise Fault(
-            "bad_upstream_request", f"the request is no JSON: {type(error).__name__}", Retry.NEVER, reached=False
+            "bad_upstream_request", f"the request is not JSON: {type(error).__name__}", Retry.NEVER, reached=False
         ) from error
 
 

@@ -14,7 +14,7 @@
     llama_rerank        /v1/rerank       responses to one question          results[index].relevance_score
     llama_embeddings    /embeddings      texts                              [i].embedding: a vector, or one for each token
 
-Raw values are asked for, before sigmoid or softmax. An answer that lacks an input, or has one too many, is no answer.
+Raw values are asked for, before sigmoid or softmax. An answer that lacks an input, or has one too many, is not an answer.
 An input whose values are not all finite numbers has no rewards, and the other inputs keep theirs.
 """
 

@@ -99,7 +99,7 @@ class Wire:
                 return await self._request("POST", self._url, body)
 
     async def read(self, response: aiohttp.ClientResponse, within_s: float) -> Answer:
-        """Read the whole body of an answer that `begin` has begun and that is no stream."""
+        """Read the whole body of an answer that `begin` has begun and that is not a stream."""
         with _translated(self._config, within_s):
             async with asyncio.timeout(within_s):
                 return await self._whole(response)

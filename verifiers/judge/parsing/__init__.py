@@ -106,7 +106,7 @@ def _find_object(schema: Schema, text: str, context: Context, *, is_cut: bool) -
     """The verdict of the JSON object that may hold one; None if there is no such object, so that text may.
 
     A terminal object beats an initial one. An object between other words is a quotation. If a text begins with an
-    object that is no verdict and goes on, then something has broken out of its string.
+    object that is not a verdict and goes on, then something has broken out of its string.
     """
     found = [each for each in objects.candidates(text) if _could_be_verdict(schema, each)]
     owners = [each for each in found if each.owns_lines]
@@ -129,7 +129,7 @@ def _find_object(schema: Schema, text: str, context: Context, *, is_cut: bool) -
 def _after_another(schema: Schema, first: objects.Candidate, chosen: objects.Candidate, context: Context) -> "_Found":
     """The verdict of a terminal object in a text that begins with another one."""
     if not _reads(schema, first, context):
-        raise Unparseable("ambiguous", "the text begins with an object that is no verdict, and goes on")
+        raise Unparseable("ambiguous", "the text begins with an object that is not a verdict, and goes on")
     earlier, verdict = _read_object(schema, first, context), _read_object(schema, chosen, context)
     if first.owns_lines and earlier.reading.value != verdict.reading.value:
         raise Unparseable("ambiguous", "two objects are a verdict each")

@@ -13,7 +13,7 @@ from verifiers.judge.errors import Unparseable
 from verifiers.judge.parsing import decoding, objects
 
 MAX_ANSWER_CHARS: Final = 262_144
-"""An answer is some sentences and a verdict; a longer text without thinking is no answer."""
+"""An answer is some sentences and a verdict; a longer text without thinking is not an answer."""
 
 _CUT: Final = frozenset({"length", "max_tokens", "model_length", "abort", "error"})
 _INVISIBLE: Final = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u2060"))

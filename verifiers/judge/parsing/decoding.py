@@ -118,7 +118,7 @@ def _object(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
 
 
 def _refuse_constant(name: str) -> Any:
-    raise Unparseable("schema_mismatch", f"{name} is no JSON value")
+    raise Unparseable("schema_mismatch", f"{name} is not JSON value")
 
 
 def _integer(digits: str) -> int | float:

@@ -1,7 +1,7 @@
 """Finds verdicts in text: the last line with the verdict's key, or an output or last line that is only the verdict.
 
 Lines in block quotes and code fences are quotations. The last key line decides. If it is empty or off the menu, there
-is no verdict, whatever an earlier line said. If a label (or a digit) follows it, there is no verdict either, because
+is not a verdict, whatever an earlier line said. If a label (or a digit) follows it, there is no verdict either, because
 the line was not the last word.
 """
 
@@ -51,7 +51,7 @@ def key_line(schema: Schema, text: str) -> Line | None:
 
 
 def bare_lines(text: str) -> Iterator[Line]:
-    """The whole text, and its last line, if that is no quotation. Tags around a verdict are no part of it."""
+    """The whole text, and its last line, if that is not a quotation. Tags around a verdict are not part of it."""
     yield _untagged(text, 0)
     end = len(text.rstrip())
     begin = text.rfind("\n", 0, end) + 1

@@ -3,7 +3,7 @@
     values of the classes ─activation, label─► a value for each step ─reduce─► minus the cost of length
         ─ensemble─► minus that of the reference (margin) ─map─► score from 0 to 1
 
-No value is made up: what is not a number, lacks its class or is no probability where one is declared is a failure.
+No value is made up: what is not a number, lacks its class or is not a probability where one is declared is a failure.
 """
 
 import math
@@ -94,7 +94,7 @@ def mapped(rule: Probability | Sigmoid | Affine, value: float) -> float:
     """The score of a value.
 
     Raises:
-        JudgeFailure: it is no probability where one is declared.
+        JudgeFailure: it is not a probability where one is declared.
     """
     if isinstance(rule, Sigmoid):
         return _sigmoid((value - rule.center) / rule.scale)

@@ -68,7 +68,7 @@ from verifiers.math.values import NoValue
 def find(reference: Node, answer: Node, context: Context) -> list[Pattern]:
     """Every pattern of an answer that the comparison called different, in the order of `Code`.
 
-    It raises nothing: if something cannot be decided within the bounds, it is no pattern.
+    It raises nothing: if something cannot be decided within the bounds, it is not a pattern.
     """
     if weight_of(reference) + weight_of(answer) > MAX_WEIGHT:
         return [] if context.right else list(false_equation(context.response))

@@ -72,7 +72,7 @@ def _malformed_thinking(response: str) -> str | None:
 def _offered(extraction: Extraction) -> list[str]:
     """One text for each different value that the response offers; an answer in several parts is one value.
 
-    A number in running text is no offer, unless the extraction says that it conflicts with another.
+    A number in running text is not an offer, unless the extraction says that it conflicts with another.
     """
     if extraction.channel is Channel.LAST_NUMBER and extraction.reason == "found":
         return []

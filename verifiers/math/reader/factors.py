@@ -11,7 +11,7 @@ from verifiers.math.words import FUNCTION_SYNONYMS, FUNCTIONS
 
 
 def crossed(reader: Levels, left: Node, right: Node) -> Node:
-    r"""Read `\times`; between vectors, sets or capitals it does not commute and is no product of numbers."""
+    r"""Read `\times`; between vectors, sets or capitals it does not commute and is not a product of numbers."""
     factors = left.args if left.kind == "*" else (left,)
     if not (_is_crossed(factors[-1]) and _is_crossed(right)):
         return times(reader, left, right)

@@ -41,7 +41,7 @@ def _is_unit_command(reader: Levels, token: Token, ahead: int) -> bool:
 
 
 def unit_after(reader: Levels, node: Node) -> Node:
-    r"""Read a unit at the end of an element: `5 \text{ cm}^2`, `12 km/h`, `5 ft 3 in`; qualifying words are no unit."""
+    r"""Read a unit at the end of an element: `5 \text{ cm}^2`, `12 km/h`, `5 ft 3 in`; qualifying words are not units."""
     if not unit_ahead(reader, 0):
         return node
     node = _with_unit(reader, node)

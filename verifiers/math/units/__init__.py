@@ -19,7 +19,7 @@ nothing as they are measured; so is the dalton. kB, MB and so on convert into no
 
 No units library: pint 0.25 counting in fractions takes 0.4 s of CPU and 19 MB in each process and 150 us for a
 conversion, has 50 digits for pi where angles and the parsec here are exact, a month of 30.4 days, and no Chinese name;
-its definitions would replace some 110 lines. Most of this module decides which words are no unit, and pint does not
+its definitions would replace some 110 lines. Most of this module decides which words are not units, and pint does not
 help with that: it reads `units` as micronits, `Rs` as ronnaseconds and `as` as attoseconds, never reads `C` as a
 degree, and raises an error for any unknown word.
 

@@ -206,7 +206,7 @@ SENSES: Mapping[str, Sequence[str]] = {
 ZEROS = {"°C": Fraction("273.15"), "°F": Fraction("459.67") * Fraction(5, 9)}
 """The zero of each scale in kelvin."""
 CLOCK_SIGNS = split("a.m. p.m.")
-"""Halves of the day, which stand behind a time and are no unit."""
+"""Halves of the day, which stand behind a time and are not units."""
 
 
 def _atom_table() -> dict[str, Scale]:

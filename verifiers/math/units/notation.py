@@ -26,7 +26,7 @@ _HYPHEN = re.compile(r"(?<=[A-Za-zΩ]) ?- ?(?=[A-Za-zμΩ])")
 _DOT = re.compile(r"(?<=[A-Za-z])\.")
 _BRACES_OF_FRACTIONS = str.maketrans("{}", "()")
 _BRACES_OF_LAYOUT = str.maketrans("{}", "  ")
-r"""Text in braces is no factor of its own: the square in `\\text{m/s}^2` belongs to the second."""
+r"""Text in braces is not a factor of its own: the square in `\\text{m/s}^2` belongs to the second."""
 _MATH_EXPONENT = re.compile(r"\$ ?(\^[^$]{1,8})\$")
 BLANKS = re.compile(r"\s+")
 """Blanks in a row."""

@@ -10,7 +10,7 @@ _MAX_WORDS = 4
 
 
 def noun(words: Sequence[str], *, is_certain: bool = False) -> str | None:
-    """The counting noun of a phrase, with a listed head in the singular; None if it is no plain noun phrase.
+    """The counting noun of a phrase, with a listed head in the singular; None if it is not a plain noun phrase.
 
     `is_certain`: only a noun can stand here, as after "per", so that it may be an unlisted one in the singular.
     """
@@ -71,7 +71,7 @@ def _is_plural(word: str) -> bool:
 
 
 def is_noun(word: str) -> bool:
-    """Whether a word is one of the listed nouns: `pies` are no Spanish feet."""
+    """Whether a word is one of the listed nouns: `pies` are not Spanish feet."""
     return word in _SINGULARS
 
 

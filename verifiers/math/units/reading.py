@@ -83,7 +83,7 @@ def atoms_of(text: str) -> Mapping[str, int] | None:
 
 
 class _NoUnit(Exception):
-    """The text is no unit."""
+    """The text is not a unit."""
 
 
 class _Reading:

@@ -71,7 +71,7 @@ def order(left: Node, right: Node) -> int:
     """The order of two real constants or infinities: -1, 0 or 1.
 
     Raises:
-        NoValue: one is no real constant.
+        NoValue: one is not a real constant.
         TooComplex: a value beyond the limits.
     """
     if left == right:

@@ -70,7 +70,7 @@ class Evaluation:
             return self._constant(str(node.leaf))
         if node.kind == "sym":
             if not node.leaf or str(node.leaf) in ("emptyset", "ldots"):
-                raise NoValue(f"{node.leaf} is no number")
+                raise NoValue(f"{node.leaf} is not a number")
             return self._seen(_coordinate(self._point[str(node.leaf)]))
         if node.kind == "apply":
             return self._applied(node)
@@ -133,7 +133,7 @@ class Evaluation:
     def _bound(self, node: Node) -> int:
         value = self.value(node)
         if not mpmath.isint(value):
-            raise OutsideDomain("the bound of a sum is no integer")
+            raise OutsideDomain("the bound of a sum is not an integer")
         return int(value)
 
     def _constant(self, name: str) -> Number:
@@ -143,7 +143,7 @@ class Evaluation:
             return self._seen(+mp.e)
         if name == "i":
             return mpmath.mpc(0, 1)
-        raise NoValue(f"{name} is no number")
+        raise NoValue(f"{name} is not a number")
 
     def _applied(self, node: Node) -> Number:
         if node.leaf in CONJUGATES and len(node.args) == 1 and self._may_be_complex(node.args[0]):

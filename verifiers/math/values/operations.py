@@ -13,7 +13,7 @@ from verifiers.math.values.numbers import MAX_FACTORIAL, NoValue, Number, Outsid
 from verifiers.math.values.rational import exact_binomial
 
 _MAX_GAMMA_BITS = 1_800
-"""The factorial of a number that is no integer takes a series, which is slow with many digits."""
+"""The factorial of a number that is not an integer takes a series, which is slow with many digits."""
 SETTLED_BITS = 80
 """With 192 + 4M bits, rounding is below 2^(3M + 64 - bits), which is 2^-(bits/4 + 80); values on the way are above
 2^-M."""
@@ -193,7 +193,7 @@ def _exp(value: Number) -> Number:
 
 def _gcd(*values: Number) -> Number:
     if not all(mpmath.isint(value) for value in values):
-        raise OutsideDomain("gcd of what is no integer")
+        raise OutsideDomain("gcd of what is not an integer")
     result = 0
     for value in values:
         result = mpmath.libmp.gcd(result, abs(int(value)))

@@ -198,7 +198,7 @@ class _Values:
         self._whole: dict[str, int] = dict(drawing.whole)
         self._roots: dict[int, int] = {}
         self._factors = {2}
-        """Integers that were taken out of radicands: a root of twice a radicand is no root of its own."""
+        """Integers that were taken out of radicands: a root of twice a radicand is not a root of its own."""
         self._known: dict[Node, int] = {}
         self._heights: dict[Node, int] = {}
 

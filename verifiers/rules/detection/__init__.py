@@ -211,7 +211,7 @@ def _gold(params: DetectionParams) -> list[Box] | Verdict:
     else:
         boxes_read = boxes.from_value(reference, params.box_format, needs_label=False)
     if boxes_read is None or boxes_read.dropped:
-        fault = "is no list of boxes" if boxes_read is None else f"has {boxes_read.dropped} items that are no box"
+        fault = "is not a list of boxes" if boxes_read is None else f"has {boxes_read.dropped} items that are not box"
         message = f"reference {clip(str(reference))!r} {fault}: each is [x1, y1, x2, y2] with x1 <= x2 and y1 <= y2"
         return Verdict.invalid("unparseable_reference", message)
     if params.label_match != "ignore" and len({bool(box.label) for box in boxes_read.kept}) > 1:

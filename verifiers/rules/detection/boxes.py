@@ -52,14 +52,14 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Boxes:
-    """The boxes of a list, and the number of items that are no boxes."""
+    """The boxes of a list, and the number of items that are not boxes."""
 
     kept: Sequence[Box]
     dropped: int = 0
 
 
 def from_text(text: str, box_format: BoxFormat, *, needs_label: bool) -> Boxes | None:
-    """The boxes of a text; None if the text is no list of boxes."""
+    """The boxes of a text; None if the text is not a list of boxes."""
     text = text.strip()
     if fences := _FENCE.findall(text):
         # Two fences with different boxes: neither is the answer.
@@ -184,7 +184,7 @@ def _number(text: str) -> Fraction | None:
 
 
 def _no_number(text: str) -> None:
-    """Read NaN and Infinity as None. An item that holds them is no box."""
+    """Read NaN and Infinity as None. An item that holds them is not a box."""
 
 
 _DECODER = json.JSONDecoder(parse_float=_number, parse_int=_number, parse_constant=_no_number, strict=False)

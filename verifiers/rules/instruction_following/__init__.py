@@ -189,7 +189,9 @@ def judge(response: str, params: InstructionFollowingParams, explain: bool = Fal
     try:
         instructions = read(params.reference)
         if params.profile == "official":
-            _follow(_ANY_TEXT, instructions, params)  # a keyword that is no pattern is found, whatever the response is
+            _follow(
+                _ANY_TEXT, instructions, params
+            )  # a keyword that is not a pattern is found, whatever the response is
         return _verdict(response, instructions, params, explain)
     except InvalidItem as error:
         return Verdict.invalid(error.reason, str(error))

@@ -168,7 +168,7 @@ _BEFORE_NON_DIGIT = re.compile(r"([:,])([^\d])")
 _LEADING_QUOTE = regex.compile(r"(?<!\w)'(?=\w)(?!(?:[dmnst]|ll|re|ve)\b)", regex.IGNORECASE)
 """NLTK's pattern for a quote that begins a word, in NLTK's engine.
 
-For the engine `regex`, ½ is no part of a word and a mark on a letter is.
+For the engine `regex`, ½ is not a part of a word and a mark on a letter is.
 """
 _SHORT = ("'s", "'S", "'m", "'M", "'d", "'D")
 _LONG = ("'ll", "'LL", "'re", "'RE", "'ve", "'VE", "n't", "N'T")

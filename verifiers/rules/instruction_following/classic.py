@@ -178,7 +178,7 @@ def _official_paragraphs(text: Text, num_paragraphs: int) -> bool:
 
 
 def divided_into(text: Text, num_paragraphs: int) -> bool:
-    """Whether dividers make this number of paragraphs, each with content. A rule or a full stop is no paragraph."""
+    """Whether dividers make this number of paragraphs, each with content. A rule or a full stop is not a paragraph."""
     pieces = text.divided()
     return len(pieces) == num_paragraphs and all(map(has_substance, pieces))
 

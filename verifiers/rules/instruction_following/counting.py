@@ -45,7 +45,7 @@ def _signs(start: int, stop: int) -> str:
 _SIGNS = _signs(0x300, 0x10000)
 """Marks on letters, such as the vowel signs of Hindi, vocalised Arabic and Thai.
 
-They are no letters, but they are parts of words.
+They are not letters, but they are parts of words.
 """
 _VOWELS = _signs(0x900, 0x1AB0)
 """Vowel signs of India and South East Asia. A word with another vowel sign is another word.

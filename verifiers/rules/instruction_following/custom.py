@@ -233,7 +233,7 @@ _STUDENT_HEADER = _header(_STUDENT, r"\t *")
 
 
 def _is_special(field: str) -> bool:
-    """Whether a quoted part at the beginning of a field holds a character that is no letter, digit, `_` or space."""
+    """Whether a quoted part at the beginning of a field holds a character that is not a letter, digit, `_` or space."""
     line = field.partition("\n")[0]
     inside = line[1 : line.rfind('"')] if line.count('"') > 1 else ""
     return line.startswith('"') and any(not (char.isalnum() or char == "_" or char.isspace()) for char in inside)

@@ -77,7 +77,7 @@ _TYPED = str.maketrans("“”„‟＂‘’‚‛＇", "\"\"\"\"\"'''''")
 def _quotes(view: Text) -> bool:
     """Whether quotes of alternating kinds nest three levels deep and close in order.
 
-    An apostrophe inside a word is no quote.
+    An apostrophe inside a word is not a quote.
     """
     value = view.raw.translate(_TYPED)
     open_: list[str] = []

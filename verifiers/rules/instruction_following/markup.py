@@ -258,7 +258,7 @@ _FENCE = re.compile(r"(?P<fence>```|~~~)[^\S\n]*[a-zA-Z0-9]{0,10}(?=[\s{[])")
 def json_document(text: Text) -> bool:
     """Whether the response is a JSON object or array that is not empty, alone or in one fence.
 
-    NaN and infinities are no JSON.
+    NaN and infinities are not JSON.
     """
     value = text.raw.strip()
     opening = _FENCE.match(value)

@@ -103,7 +103,7 @@ def keyword(source: str, edge: _Edge = ANYWHERE, ignore_case: bool = True) -> Li
     RE2 has no possessive repetition, which `C++` would be. At the end of a keyword, a greedy repetition finds the same.
 
     Raises:
-        InvalidItem: the keyword is no pattern.
+        InvalidItem: the keyword is not a pattern.
     """
     if not is_compiled(source):
         return Literal(source, edge, ignore_case)
@@ -128,7 +128,7 @@ def linear(source: str, prefix: str = "", suffix: str = "", ignore_case: bool = 
     """Compile a pattern with RE2.
 
     Raises:
-        InvalidItem: the source is no pattern of RE2.
+        InvalidItem: the source is not a pattern of RE2.
     """
     if len(source) > _MAX_PATTERN_CHARS:
         raise InvalidItem(

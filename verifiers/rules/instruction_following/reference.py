@@ -68,7 +68,7 @@ def read(reference: Any) -> Sequence[Instruction]:
     """Read the instructions of a reference, in order.
 
     Raises:
-        InvalidItem: the value is no reference, or one of its instructions is unknown or lacks an argument.
+        InvalidItem: the value is not a reference, or one of its instructions is unknown or lacks an argument.
     """
     instructions = (
         _read_text(reference)

@@ -2,7 +2,7 @@
 
 The modules `copying` and `positions` hold the others.
 
-Profile fixed searches for whole words instead of substrings. It splits words as a reader does: punctuation is no part
+Profile fixed searches for whole words instead of substrings. It splits words as a reader does: punctuation is not a part
 of a word. It never accepts a text that has nothing to judge, such as one sentence without any hyphen, or "I" as a
 palindrome.
 """

@@ -100,7 +100,7 @@ def _official_verb(view: Text) -> bool:
 
 
 def _verb(view: Text) -> bool:
-    """Whether the first word is a verb. The number of a list item is no word."""
+    """Whether the first word is a verb. The number of a list item is not a word."""
     tokens = view.words[1:] if _LIST_NUMBER.match(view.folded) else view.words
     return bool(tokens) and (tokens[0].casefold() == "let's" or verbs.is_verb(tokens[0], modals=True))
 

@@ -19,7 +19,7 @@ def prose_of(text: str) -> str:
 
 
 _ATTRIBUTES = r"(?:\s{1,8}[A-Za-z@:_][\w.:-]{0,40}(?:\s?=\s?(?:\"[^\"<>]{0,400}\"|'[^'<>]{0,400}'))){0,20}+\s{0,8}"
-"""The attributes of a tag. Their values stand in quotes, so that `a < b and c > d` is no tag."""
+"""The attributes of a tag. Their values stand in quotes, so that `a < b and c > d` is not a tag."""
 _NOT_PROSE = (
     ("`", "`", re.compile(r"`[^`\n]++`")),
     ("<", "<", re.compile(r"</?[A-Za-z][\w.:-]{0,40}" + _ATTRIBUTES + r"/?>|<\|[\w]{1,40}\|>")),

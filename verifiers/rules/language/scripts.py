@@ -135,7 +135,7 @@ LETTER_RUNS = regex.compile(r"[\p{L}--[\p{Script=Common}\p{Script=Inherited}]]+"
 
 @remember(256)
 def _letters_of(scripts: tuple[str, ...]) -> "regex.Pattern[str] | None":
-    """The pattern for runs of letters of these scripts; None if one is no script."""
+    """The pattern for runs of letters of these scripts; None if one is not a script."""
     try:
         return regex.compile(rf"[\p{{L}}&&[{_class(scripts)}]]+", regex.VERSION1)
     except regex.error:

@@ -104,7 +104,7 @@ _NUMBER_GOES_ON: Final = re.compile(r"[.,]\d|\s?[-+/^×÷%°√π]|\s?\*\s?\d|\s
 
 
 def _stands_alone(name: _Name, text: str, start: int, end: int, limit: int) -> bool:
-    """Whether a name is no part of a longer word, number or formula."""
+    """Whether a name is not a part of a longer word, number or formula."""
     if name.before:
         if start and text[start - 1].isalnum():
             return False

@@ -344,7 +344,7 @@ def _algebraic(text: str) -> Hashable:
 _MAX_FORMULA_CHARS = 60
 _MAY_BE_FORMULA_OR_SUM = re.compile(r"[\d\\^+*/-]")
 _WORD = re.compile(r"(?<![\\A-Za-z])[^\W\d_]{3,}")
-"""Letters in a row that are no command."""
+"""Letters in a row that are not command."""
 _DEGREES = re.compile(r"\^?\{?\\circ\}?|°")
 _NAMED = re.compile(r"(?P<name>\\?[^\W\d_][^\W_]{0,11}(?:_\{?\w{1,4}\}?)?)\s?=\s?(?P<value>[^=,;]+)")
 _MEASURE = re.compile(r"(?P<number>[-−]?[$€£]?\d[\d.,/]*)\s?(?:[^\W\d_]{2,16}(?:\s[a-z]{2,16})?)?")

@@ -201,7 +201,7 @@ EXAMPLES = (
     _example("Answer: 7x+3", 3, 0.0, "unparseable", "ends in 3, but is an expression"),
     _example("So she has forty-two apples.", 42, 1.0, "correct", "in words"),
     _example("The two of them are happy.", 2, 0.0, "no_answer", "words that state no amount"),
-    _example("x >= 12", 12, 0.0, "no_answer", "a bound is no value"),
+    _example("x >= 12", 12, 0.0, "no_answer", "a bound is not a value"),
     _example(r"It was 5, so \boxed{}", 5, 0.0, "no_answer", "an empty box does not make an earlier number the answer"),
     _example("The revenue is $3.5bn.", 3_500_000_000, 1.0, "correct", "scale words"),
     _example("Answer: 12", ["13", "12"], 1.0, "correct", "one of several references"),

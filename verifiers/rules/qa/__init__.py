@@ -432,7 +432,7 @@ def _fault(references: Sequence[tuple[str, ...]], metric: Metric) -> tuple[str, 
         if metric == "bool" and truth(text) is None:
             return "unparseable_reference", f"reference {clip(text)!r} is neither true nor false"
         if metric == "date" and typed.day(text) is None:
-            return "unparseable_reference", f"reference {clip(text)!r} is no date"
+            return "unparseable_reference", f"reference {clip(text)!r} is not a date"
     return None
 
 
@@ -442,7 +442,7 @@ _ALTERNATIVES_REJECTED = frozenset(["f1", "drop"])
 
 
 def _trouble(answer: str, references: Sequence[tuple[str, ...]], params: QaParams) -> str | None:
-    """The reason why a text is no answer, whatever it says; None if it may be one."""
+    """The reason why a text is not an answer, whatever it says; None if it may be one."""
     if not any(map(str.isalnum, answer)) and (answer,) not in references:
         return "empty"
     longest = max(sum(map(len, parts)) for parts in references)
@@ -570,7 +570,7 @@ EXAMPLES = (
         "Paris",
         1.0,
         "correct",
-        "what an answer is said with is no part of it; without in_sentences every word counts",
+        "what an answer is said with is not a part of it; without in_sentences every word counts",
         in_sentences=True,
     ),
     _example("Romes", "Rome", 0.0, "wrong_answer", "letters inside a word are not the word", metric="contains"),

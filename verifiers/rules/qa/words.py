@@ -102,7 +102,7 @@ _BETWEEN_DIGITS = re.compile(r"(?<=\d)[(),;]+(?=\d)")
 
 
 def _cjk(text: str) -> tuple[str, ...]:
-    """The words of the form `cjk`. A point between digits is no punctuation: 3.5 is not 35."""
+    """The words of the form `cjk`. A point between digits is not a punctuation: 3.5 is not 35."""
     text = _POINT.sub(_KEPT_POINT, unicodedata.normalize("NFKC", text).lower().replace(_KEPT_POINT, ""))
     kept = "".join(char for char in text if unicodedata.category(char)[0] not in "PS")
     return tuple(_CJK_WORD.findall(kept.replace(_KEPT_POINT, ".")))

@@ -105,7 +105,7 @@ def checked(image: bytes, now: str, budget: Budget) -> bytes:
     if len(image) > MAX_IMAGE_BYTES:
         raise QueryFault("too_large", f"the database has {len(image)} bytes; at most {MAX_IMAGE_BYTES} are allowed")
     if not image.startswith(b"SQLite format 3\0") or len(image) < _HEADER_BYTES:
-        raise QueryFault("sql_error", "the file is no database of SQLite 3")
+        raise QueryFault("sql_error", "the file is not a database of SQLite 3")
     image = image[: _VERSIONS.start] + b"\1\1" + image[_VERSIONS.stop :]
     with closing(_connect(now, budget)) as connection:
         try:
@@ -129,7 +129,7 @@ def run(image: bytes, query: str, now: str, budget: Budget, max_rows: int, *, ba
     With `backwards`, tables are scanned from their end where the query asks for no order.
 
     Raises:
-        QueryFault: the text is no query, fails, or exceeds the limits.
+        QueryFault: the text is not a query, fails, or exceeds the limits.
     """
     query = query.encode(errors="replace").decode()
     if not is_query(query):

@@ -10,7 +10,7 @@
 The document may stand in one code fence, with nothing beside it. It has at most 256,000 characters (only the length of
 the response limits JSON and CSV), and is nested at most 100 deep. YAML aliases and tags are refused, because they can
 make a small document endless; infinities and NaN are refused, too. Any prose is a YAML scalar, so a lone scalar is a
-document only if there is a schema. An empty TOML table is no document. A response that takes a reader more than the
+document only if there is a schema. An empty TOML table is not a document. A response that takes a reader more than the
 limit gets no reward: `too_complex`.
 
 Deliberate differences to NeMo-Gym's `structured_outputs`: it reads YAML 1.1 with PyYAML's safe loader, where `no` is
@@ -180,12 +180,16 @@ EXAMPLES = (
     _example('name = "Ann"\n[pet]\nage = 3', 1.0, "correct", "TOML", format="toml"),
     _example("name,age\nAnn,3\n", 1.0, "correct", "CSV by a schema", format="csv", reference=_TABLE),
     _example(
-        "name,age\nAnn,three\n", 0.0, "schema_mismatch", "the field is no integer", format="csv", reference=_TABLE
+        "name,age\nAnn,three\n", 0.0, "schema_mismatch", "the field is not an integer", format="csv", reference=_TABLE
     ),
     _example("name,age\nAnn\n", 0.0, "not_readable", "a field is missing", format="csv"),
-    _example("It is a list: 1, 2.", 0.0, "not_readable", "prose is no JSON"),
+    _example("It is a list: 1, 2.", 0.0, "not_readable", "prose is not a JSON"),
     _example(
-        "I would say no.", 0.0, "not_readable", "any prose is a YAML scalar, but a scalar is no document", format="yaml"
+        "I would say no.",
+        0.0,
+        "not_readable",
+        "any prose is a YAML scalar, but a scalar is not a document",
+        format="yaml",
     ),
     _example(_LAUGHS, 0.0, "not_readable", "aliases are refused, because they multiply", format="yaml"),
     _example('{"a": 1}', None, "bad_schema", "the caller must correct the schema", reference={"type": 5}),

@@ -39,7 +39,7 @@ def _plain(value: Any) -> Any:
         case list():
             return [_plain(entry) for entry in value]
         case float() if value - value != 0:
-            raise Unreadable("not_readable", f"{value} is no number of JSON")
+            raise Unreadable("not_readable", f"{value} is not a number of JSON")
         case datetime() | date() | time():
             return value.isoformat()
         case _:

@@ -81,7 +81,7 @@ def _float(text: str) -> float:
     except ValueError:
         value = math.inf  # .inf and .nan
     if not math.isfinite(value):
-        raise Unreadable("not_readable", f"{text[:40]} is no number of JSON")
+        raise Unreadable("not_readable", f"{text[:40]} is not a number of JSON")
     return value
 
 

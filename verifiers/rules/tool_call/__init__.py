@@ -293,7 +293,7 @@ EXAMPLES = (
     _example(f"<think>Paris, two days.</think>\n{_HERMES}", 1.0, "correct", "as Hermes and Qwen write it"),
     _example('[get_weather(city="Paris", days=2)]', 1.0, "correct", "Python's form; parsed, never run"),
     _example(f"<think>{_HERMES}</think>\nIt rains.", 0.0, "no_call", "looks like a call, but was only thought of"),
-    _example(_HERMES.replace("2", '"2"'), 0.0, "wrong_arguments", "text is no number"),
+    _example(_HERMES.replace("2", '"2"'), 0.0, "wrong_arguments", "text is not a number"),
     _example(_HERMES * 2, 0.0, "extra_call", "called twice"),
     _example("It rains in Paris.", 1.0, "correct", "no call was wanted", reference=[]),
     _example(_HERMES.replace("2", "2.5"), 0.0, "invalid_arguments", "no integer", tools=[_TOOL]),

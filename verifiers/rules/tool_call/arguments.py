@@ -209,7 +209,7 @@ def compare_of(value: Any) -> Compare:
     """Read the comparison that a reference sets for one argument.
 
     Raises:
-        Malformed: the value is no comparison.
+        Malformed: the value is not a comparison.
     """
     if isinstance(value, str) and value in _NAMED:
         return _NAMED[value]

@@ -162,7 +162,7 @@ def call_of(value: Mapping[str, Any]) -> Call:
 
 
 def arguments_of(value: Any) -> dict[str, Any]:
-    """Read arguments from an object or its JSON text. None and blank text are no arguments.
+    """Read arguments from an object or its JSON text. None and blank text are not arguments.
 
     Raises:
         Malformed: they are something else.

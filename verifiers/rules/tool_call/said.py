@@ -80,7 +80,7 @@ def _calls(step: Step, think: Think, reading: Said, may_be_prefilled: bool) -> l
 
 
 def spoken(response: str, think: Think) -> Segment:
-    """The final segment of a response. Tags in strings are no tags of the response."""
+    """The final segment of a response. Tags in strings are not tags of the response."""
     segment = final_segment(response, think)
     if segment == final_segment(response, "none"):
         return segment

@@ -77,7 +77,7 @@ class Source(Raw):
         return (self.text,) if value == self.text else (self.text, value)
 
     def is_variable(self, values: Sequence[Any]) -> bool:
-        """Whether it is a name, where the declared type or the right values are no texts. Names are equal to the letter."""
+        """Whether it is a name, where the declared type or the right values are not texts. Names are equal to the letter."""
         if self.declared is None or not all(isinstance(reading, str) for reading in self.readings):
             return False
         first = next((value for value in values if value != ""), "")
@@ -149,7 +149,7 @@ class _Unreadable(Exception):
 
 
 class _Reader:
-    """Reads one list or object. An element that is no literal is a text, such as the name of a variable."""
+    """Reads one list or object. An element that is not a literal is a text, such as the name of a variable."""
 
     def __init__(self, text: str, item_type: Declared | None, language: Language) -> None:
         self._text = text

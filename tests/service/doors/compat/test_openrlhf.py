@@ -62,7 +62,7 @@ def test_a_recorded_request_is_judged_by_its_response_alone(served: Served) -> N
     body["query"][0] = body["query"][0].replace("12", "13")
     assert answer(served, f"{PATH}?verifier=math", body)["rewards"] == [0.0]
     body["query"][0] = body["prompts"][0] + "nothing"
-    body["labels"] = ["9"]  # what stands in the prompt is no answer
+    body["labels"] = ["9"]  # what stands in the prompt is not an answer
     assert answer(served, f"{PATH}?verifier=math", body)["rewards"] == [0.0]
 
 

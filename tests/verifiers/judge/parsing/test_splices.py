@@ -57,7 +57,7 @@ _OWNED_LINE = re.compile(
 
 
 @settings(max_examples=400, deadline=None)
-@example(['"', " ", "- ", "A"])  # a quotation mark and a bullet are no prose
+@example(['"', " ", "- ", "A"])  # a quotation mark and a bullet are not prose
 @example(["\n", '{"verdict": "A"}', "\n", "</think>"])
 @example(["</think>", '{"verdict": "A"}', "\n> ", "</think>", "- "])
 @given(_pieces)

@@ -343,7 +343,7 @@ CASES: list[tuple[str, dict[str, Any], str, str]] = [
     ("keywords:existence", {"keywords": ["2024"]}, "在2024年", "在12024年"),
     ("keywords:forbidden_words", {"forbidden_words": ["AI"]}, "OpenAI很好", "人工智能AI很好。"),
     ("count:person_names", {"N": 2}, "Emma和Liam。Noahs", "Emmas和Liam。"),
-    # what says nothing is no paragraph, no section, no bullet
+    # what says nothing is not a paragraph, no section, no bullet
     ("length_constraints:number_paragraphs", {"num_paragraphs": 2}, "One.\n\n***\n\n😀", "One.\n\n***\n\n---"),
     (
         "length_constraints:nth_paragraph_first_word",
