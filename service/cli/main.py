@@ -40,7 +40,7 @@ Look at one verdict:
 Judge files:
   rewardline audit data.parquet --verifier math      before training: rows that cannot be judged
   rewardline score rollouts.jsonl --verifier math    verdicts on stored responses
-  rewardline dataset stats rollouts.verdicts.jsonl   which prompts teach, and which references seem wrong
+  rewardline dataset stats rollouts.verdicts.jsonl   which prompts teach; suspect references
   rewardline view rollouts.verdicts.jsonl            look at them in a browser
   rewardline diff stored here rollouts.jsonl         which verdicts another version flips
   rewardline lock                      a file of versions, to pin a run to

@@ -41,6 +41,8 @@ HTTP: Final[dict[str, Access]] = {
     "GET /v1/recipes": Access("key"),
     "GET /v1/sandbox": Access("key"),
     "GET /v1/usage": Access("key"),
+    "GET /v1/watch/alarms": SCORE,
+    "GET /v1/prompts": SCORE,
     "GET /v1/verifiers": Access("key"),
     "GET /v1/verifiers/{name}": Access("key"),
     "POST /v1/score": SCORE,

@@ -117,6 +117,7 @@ async def test_the_number_of_names_is_bounded(monkeypatch: pytest.MonkeyPatch) -
     with LoopWatch(lambda name, _: names.append(name)).watching():
         await turns()
         busy(LONG)
-        await until(lambda: names == [f"{__name__}.busy"])
+        await until(lambda: names)
+        name = names[0]  # busy's, or that of a collection which was longer
         last()
-        await until(lambda: names[1:] == ["other"])
+        await until(lambda: set(names) == {name, "other"})

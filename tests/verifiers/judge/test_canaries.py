@@ -67,7 +67,7 @@ _honest = _judging(_first)
 @asynccontextmanager
 async def _panel(upstreams: Mapping[str, Scripted | str], **parts: Any) -> AsyncIterator[Panel]:
     """All endpoints in one pool, with one profile `same`, unless `parts` of the configuration say otherwise."""
-    endpoint = {"model": "judge", "health": {"probe": False, "failures": 3, "eject_s": 1000}}
+    endpoint = {"model": "judge", "health": {"probe": False, "failures": 3, "eject_s": 1000, "eject_cap_s": 1000}}
     urls = {name: each if isinstance(each, str) else each.url for name, each in upstreams.items()}
     read = config.read(
         {

@@ -170,7 +170,7 @@ def test_a_row_says_its_image_tests_and_names() -> None:
         ({**SWE_BENCH_PRO, "fail_to_pass": "[x]"}, "neither JSON nor a list of Python"),
         ({**SWE_BENCH_PRO, "pass_to_pass": "[1]"}, "`pass_to_pass` must be a list of texts"),
         ({**MULTI_SWE_BENCH, "log_parser": None}, "no `log_parser`: Multi-SWE-bench keeps"),
-        ({**SWE_SMITH, "FAIL_TO_PASS": ["TestAdd/zero"]}, "no name of a test of pytest"),
+        ({**SWE_SMITH, "FAIL_TO_PASS": ["TestAdd/zero"]}, "is not a name of a test of pytest"),
         ({**SWE_SMITH, "patch": "GIT binary patch"}, "no unified diff"),
         ({**R2E_GYM, "expected_output_json": "{}"}, "no test with PASSED"),
         ({"instance_id": "a__b-1", "repo": "a/b", "test_patch": "", "patch": FIX}, "take SWE-bench as"),

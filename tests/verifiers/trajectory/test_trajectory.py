@@ -6,9 +6,12 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from sandbox.workers import Workers
 from tests.verifiers.found import Found
-from verifiers.base import InvalidItem, Item, Status
-from verifiers.trajectory import TrajectoryParams
+from verifiers import registry
+from verifiers.base import InvalidItem, Item, Resources, Status
+from verifiers.conversation import dialects
+from verifiers.trajectory import Answer, TrajectoryParams
 
 JSON = dict[str, Any]
 
@@ -244,8 +247,11 @@ def test_answers_of_one_call_are_given_to_their_items(found: Found) -> None:
 
 
 def test_no_judgement_of_the_answer_is_no_score(found: Found) -> None:
-    verdict = found.judge("trajectory", BOOKED, answer={"verifier": "judge"}, reference="12")
-    assert verdict.score is None
+    without_judges = registry.load(Resources(workers=Workers(1)))["trajectory"]
+    params = TrajectoryParams(answer=Answer(verifier="judge"), reference="12")
+    conversation = dialects.read(BOOKED)
+    item = Item(conversation.text("last"), params, conversation=conversation)
+    assert found.score(without_judges, [item])[0].score is None
     bad = found.judge("trajectory", BOOKED, answer={"verifier": "math"}, reference="\\frac{")
     assert (bad.status, bad.reason) == (Status.INVALID, "unparseable_reference")
 
@@ -291,8 +297,8 @@ def test_what_is_no_call_or_pattern_is_the_callers_to_mend(found: Found, params:
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        ({"verifier": "nosuch"}, "no verifier of text"),
-        ({"verifier": "tool_call"}, "no verifier of text"),
+        ({"verifier": "nosuch"}, "is not a verifier of text"),
+        ({"verifier": "tool_call"}, "is not a verifier of text"),
         ({"verifier": "math", "params": {"nosuch": 1}}, "answer: params.nosuch"),
     ],
 )

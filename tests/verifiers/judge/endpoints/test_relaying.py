@@ -60,7 +60,7 @@ async def test_a_request_passes_but_for_its_model_and_an_answer_as_it_is() -> No
     answer = json.dumps(completion() | {"extra": [1]}, indent=3).encode()
     async with (
         Scripted(gives_bytes(answer, x_request_id="r1", Set_Cookie="a=b", Server="s")) as upstream,
-        gateway({"one": endpoint(upstream, api_key_env="KEY", extra_body={"top_k": 1, "n": 9})}) as made,
+        gateway({"one": endpoint(upstream, api_key_env="KEY", extra_body={"top_k": 1, "temperature": 9})}) as made,
     ):
         relayed = await made.relay("judges", BODY)
         assert (relayed.status, relayed.body, relayed.endpoint) == (200, answer, "one")
