@@ -92,7 +92,7 @@ def _rejected(text: str, answer_end: int, begin: int, is_own: bool) -> int | Non
             if clause is None or (clause.verdict is Verdict.REJECTS and sentence.asks):
                 return None
             if clause.slots == {Slot.NO} and _denies(sentence, stop):
-                return None
+                continue
             if clause.verdict is Verdict.REJECTS and not _is_of_other(text, answer_end, clause, is_own):
                 return sentence.words[stop - 1].end
         is_own = False
@@ -109,8 +109,8 @@ def _is_list(clauses: Sequence[Clause | None]) -> bool:
 
 
 def _denies(sentence: Sentence, place: int) -> bool:
-    """Whether the words behind a no deny something else: "No, it isn't 13"."""
-    return any(cue.kind is Kind.NOT and cue.first >= place for cue in sentence.cues)
+    """Whether the words behind a no deny something: "No, it isn't 13", "No, there are no others"."""
+    return any(cue.kind in (Kind.NOT, Kind.NO) and cue.first >= place for cue in sentence.cues)
 
 
 def _some(text: str, start: int, end: int) -> Iterator[Sentence]:

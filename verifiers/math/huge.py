@@ -156,6 +156,9 @@ def _small(node: Node) -> Logarithm:
 
 
 def _bits(log: Number) -> int:
+    """The bits of a logarithm before the point."""
+    if not mpmath.isfinite(log):
+        raise NoValue("not a finite number")
     return max(int(mpmath.mag(log)), 1) if log != 0 else 1
 
 

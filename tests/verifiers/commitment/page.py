@@ -40,7 +40,7 @@ RULES = (
         ["Maybe the answer is {right}.", "The answer is {right}, I guess."],
     ),
     (
-        "Different answers side by side are not answer",
+        "Different answers side by side are not answers",
         "The later answer counts if it stands in a paragraph of its own, or behind words that call the earlier one wrong. "
         "With `on_conflict` set to `reject` none counts.",
         [
