@@ -199,6 +199,28 @@ CHANGES = [
         "import rewardline.newcomer",
     ),
     Change(
+        "An endpoint type",
+        "new_server",
+        {},
+        {
+            "verifiers/judge/endpoints/reward_servers.py": [
+                ('    "vllm_classify",\n', '    "vllm_classify",\n    "new_server",\n'),
+                (
+                    '    "vllm_classify": Server(',
+                    '    "new_server": Server("/new", _TEXT, _vllm, _data, lambda row: _scalar(row["reward"])),\n'
+                    '    "vllm_classify": Server(',
+                ),
+            ],
+            "tests/judge_upstream/reward_servers.py": [
+                (
+                    '        case "vllm_score":',
+                    '        case "new_server":\n            return _data("reward", found)\n        case "vllm_score":',
+                )
+            ],
+        },
+        "from verifiers.judge.endpoints.reward_servers import SERVERS\nassert SERVERS['new_server'].path == '/new'",
+    ),
+    Change(
         "A log parser",
         "tally",
         {"verifiers/repository/reports/outputs.py": READER, "tests/verifiers/repository/test_reports.py": READER_TEST},
