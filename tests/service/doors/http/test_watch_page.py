@@ -231,7 +231,7 @@ def test_prompts_are_counted_by_band_and_drawn(watched: Served, context: Browser
     row.get_by_role("button", name="48 medium").click()
     expect(opened.page.locator("#drawn")).to_have_text(f"20 of 48 prompts of {RUN}: medium, 35 to 70 %")
     expect(opened.page.locator("#drawn")).to_be_focused()
-    expect(drawn.first.locator("td")).to_have_text([re.compile(r"Prompt 1 \d+"), "60 %", "medium", "5", "1"])
+    expect(drawn.first.locator("td")).to_have_text([re.compile(r"Prompt 1 \d+"), "medium", "60 %", "5", "1"])
     assert HOSTILE.split(" \u202e")[0] in drawn.first.inner_text()
     assert opened.page.locator("#prompts img, #prompts script").count() == 0
     before = drawn.all_inner_texts()

@@ -1,6 +1,6 @@
 /** Beside the audits: how often a policy solves the prompts of a run. The address holds the run and the band. */
 import { json } from "./call.js";
-import { byId, make } from "./dom.js";
+import { byId, make, table } from "./dom.js";
 
 /** Of pass rates (docs/watch.md), from what none solves to what all solve. */
 const BANDS = {
@@ -51,23 +51,21 @@ function counts(runs, run, band) {
     const label = `${number(counted)} ${of || "in all"}, ${name || "no run named"}`;
     return make("td", { class: "number" }, counted ? make("button", { type: "button", class: "link", "aria-label": label, "aria-pressed": String(isShown), onclick: () => choose(name, of) }, number(counted)) : "0");
   };
-  const row = ([name, bands]) => make("tr", {}, make("th", { scope: "row" }, named(name)), Object.keys(BANDS).map((each) => cell(name, bands[each] ?? 0, each)),
-    cell(name, Object.values(bands).reduce((sum, each) => sum + each, 0), ""));
+  const row = ([name, bands]) => [make("th", { scope: "row" }, named(name)), ...Object.keys(BANDS).map((each) => cell(name, bands[each] ?? 0, each)),
+    cell(name, Object.values(bands).reduce((sum, each) => sum + each, 0), "")];
   const heads = [...Object.keys(BANDS), "all"].map((each) => make("th", { scope: "col", class: "number", title: BANDS[each] }, each));
-  return [scroll("Prompts of each run, by band", make("table", {}, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "run"), heads)), make("tbody", {}, Object.entries(runs).map(row))))];
+  return [table("Prompts of each run, by band", ["run", ...heads], Object.entries(runs).map(row))];
 }
 
 function drawn(found, run, band) {
   const all = band ? (found.bands[band] ?? 0) : Object.values(found.bands).reduce((sum, each) => sum + each, 0);
   if (!all) return run || band ? [make("p", { id: "drawn", tabindex: -1 }, "No prompts of ", named(run), band ? ` are ${band}.` : " are counted.")] : [];
-  const rows = found.prompts.map((each) => make("tr", {}, make("td", { dir: "auto" }, each.prompt || make("code", {}, each.key)), make("td", { class: "number" }, percent(each.pass_rate)),
-    make("td", {}, each.band), make("td", { class: "number" }, number(each.responses)), make("td", { class: "number" }, number(each.step))));
-  const heads = ["prompt", "solved", "band", "responses", "step"].map((each) => make("th", { scope: "col", class: ["prompt", "band"].includes(each) ? "" : "number" }, each));
+  const numbers = (...texts) => texts.map((each) => make("td", { class: "number" }, each));
+  const rows = found.prompts.map((each) => [make("td", { dir: "auto" }, each.prompt || make("code", {}, each.key)), each.band, ...numbers(percent(each.pass_rate), number(each.responses), number(each.step))]);
+  const heads = ["prompt", "band", ...["solved", "responses", "step"].map((each) => make("th", { scope: "col", class: "number" }, each))];
   return [
     make("div", { class: "row" }, make("h3", { id: "drawn", tabindex: -1 }, `${number(found.prompts.length)} of ${number(all)} prompts of `, named(run), band ? `: ${band}, ${BANDS[band]}` : ""),
       make("button", { type: "button", onclick: prompts }, "Draw again")),
-    scroll("Prompts", make("table", { class: "drawn" }, make("thead", {}, make("tr", {}, heads)), make("tbody", {}, rows))),
+    table("Prompts", heads, rows, { class: "drawn" }),
   ];
 }
-
-const scroll = (label, table) => make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label }, table);

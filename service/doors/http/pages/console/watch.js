@@ -1,9 +1,11 @@
 /** The page Watch: where a policy seems to game its reward, and what is watched. The address holds what is chosen. */
 import { Unreachable, json, whenKeyIsGiven } from "./call.js";
-import { byId, make } from "./dom.js";
+import { byId, make, table } from "./dom.js";
 import { folded } from "./texts.js";
 
 const POLL_MS = 5000;
+/** An answer that takes longer counts as none. */
+const PATIENCE_MS = 30000;
 const PAGE = 20;
 /** A longer text is without its middle: the service keeps no more of it. */
 const WHOLE_CHARS = 600;
@@ -28,7 +30,7 @@ async function poll() {
   if (document.hidden) return;
   const mine = ++asked;
   try {
-    const report = await json(`/v1/watch/alarms${last === null ? "" : `?after=${last}`}`);
+    const report = await json(`/v1/watch/alarms${last === null ? "" : `?after=${last}`}`, { signal: AbortSignal.timeout(PATIENCE_MS) });
     if (mine !== asked) return;
     take(report);
   } catch (error) {
@@ -160,11 +162,6 @@ function runs() {
 }
 
 const detectors = () => make("details", {}, make("summary", {}, "What it looks for"), table("Detectors", ["detector", "alarms when"], Object.entries(watched.detectors).map(([name, about]) => [words(name), about])));
-
-function table(label, heads, rows) {
-  return make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label }, make("table", {}, make("thead", {}, make("tr", {}, heads.map((head) => make("th", { scope: "col" }, head)))),
-    make("tbody", {}, rows.map((cells) => make("tr", {}, cells.map((cell) => make("td", {}, cell)))))));
-}
 
 function choose() {
   const given = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
