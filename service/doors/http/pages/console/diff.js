@@ -5,7 +5,7 @@ const words = (text) => text.replaceAll("_", " ");
 const number = (value) => value.toLocaleString("en");
 const listed = (counts) => Object.entries(counts).map(([name, count]) => `${number(count)} ${name}`).join(", ");
 const text = (value) => make("bdi", {}, value ?? "");
-const count = (value) => make("td", { class: "number" }, value === null ? "" : number(value));
+const count = (value) => make("td", { class: "number" }, number(value));
 const heads = (names, numbers) => [...names, ...numbers.map((name) => make("th", { scope: "col", class: "number" }, words(name)))];
 const verdict = ({ status, score, reason, extracted }) => [status, score, words(reason ?? ""), extracted].filter((each) => each !== null && each !== undefined).join(" ");
 const section = (title, ...parts) => make("section", { class: "chart whole" }, make("h3", {}, title), ...parts);
@@ -36,8 +36,8 @@ function kind(each) {
 }
 
 function axis([name, rows]) {
-  const kinds = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((key) => key !== "name" && key !== "compared");
-  return section(`By ${name}`, table(`By ${name}`, heads([name], ["compared", ...kinds]), rows.map((row) => [text(row.name), count(row.compared), ...kinds.map((key) => count(row[key] ?? 0))])));
+  const kinds = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((key) => key !== "name" && rows.some((row) => row[key]));
+  return section(`By ${name}`, table(`By ${name}`, heads([name], kinds), rows.map((row) => [text(row.name), ...kinds.map((key) => count(row[key] ?? 0))])));
 }
 
 byId("file").addEventListener("change", () => open(byId("file").files[0]));
