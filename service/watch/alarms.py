@@ -49,6 +49,31 @@ class Alarm(msgspec.Struct, frozen=True):
     detail: str = ""
 
 
+class WatchedRun(msgspec.Struct, frozen=True):
+    """A run that the watch reads."""
+
+    run: str
+    judge: str
+    items: int
+    """Items that were judged so far."""
+    step: int | None
+    ready: list[str]
+    """The detectors that know how the run began, so that they can raise an alarm. `impostor` needs to know nothing."""
+
+
+class Watched(msgspec.Struct, frozen=True):
+    """What is watched, for a tenant."""
+
+    all_rewards: bool
+    """The setting `watch`. Without it, only the rewards of recipes with `watch`."""
+    recipes: list[str]
+    """The recipes with `watch`."""
+    detectors: dict[str, str]
+    """The name of each, and what it looks for."""
+    runs: list[WatchedRun]
+    """The latest first."""
+
+
 def at(moment: Moment) -> At:
     return At(moment.item, moment.step, moment.time)
 

@@ -11,7 +11,8 @@ from service.observe.metrics import Metrics
 from service.recipes.model import WatchSpec
 from service.scoring.engine import Engine
 from service.settings import Settings
-from service.watch.alarms import Alarms
+from service.watch.alarms import Alarms, Watched
+from service.watch.detectors import DETECTORS
 from service.watch.pass_rates import PassRates
 from service.watch.probes import Prober
 from service.watch.stream import Stream
@@ -31,6 +32,8 @@ class Watch:
     alarms: Alarms
     rates: PassRates
     observe: Observer
+    watched: Callable[[str], Watched]
+    """What is watched for a tenant."""
 
 
 @contextlib.asynccontextmanager
@@ -53,6 +56,12 @@ async def open_watch(settings: Settings, metrics: Metrics, engine: Engine) -> As
         rates=rates,
         redact=settings.audit_redact,
     )
+
+    def watched(tenant: str) -> Watched:
+        recipes = [name for name, recipe in engine.book.recipes.items() if recipe.watch is not None]
+        abouts = {detector.name: detector.about for detector in DETECTORS}
+        return Watched(settings.watch, recipes, abouts, stream.windows.runs(tenant))
+
     metrics.watch_pairs("watch_alarms", "Alarms on rewards", lambda: dict(alarms.raised), ("judge", "detector"))
     metrics.watch_totals(
         "watch_probes", "Items judged by the watch, by outcome", lambda: dict(prober.counts), "outcome"
@@ -61,7 +70,7 @@ async def open_watch(settings: Settings, metrics: Metrics, engine: Engine) -> As
     stream.start()
     probing = asyncio.create_task(stream.probe())
     try:
-        yield Watch(alarms, rates, stream.observe)
+        yield Watch(alarms, rates, stream.observe, watched)
     finally:
         await cancel(probing)
         await asyncio.to_thread(stream.close, _CLOSE_S)

@@ -7,6 +7,7 @@ frontier of learnability", 2025).
 """
 
 import random
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -23,6 +24,7 @@ LEAST: Final = 4.0
 _NEVER, _ALWAYS = 0.02, 0.98
 Band = Literal["never", "hard", "medium", "easy", "always", "unknown"]
 BANDS: Final[Sequence[Band]] = ("never", "hard", "medium", "easy", "always", "unknown")
+MOST_RUNS: Final = 200
 _ENTRY_BYTES: Final = 400
 
 
@@ -103,6 +105,14 @@ class PassRates:
     def of(self, tenant: str, run: str) -> dict[int, PassRate]:
         """The rates of a run, by the keys of prompts."""
         return {key: rate for (owner, name, key), rate in self._rates.items() if (owner, name) == (tenant, run)}
+
+    def bands(self, tenant: str) -> dict[str, dict[str, int]]:
+        """How many prompts each run of a tenant has in each band: of `MOST_RUNS` runs, the latest first."""
+        runs: dict[str, Counter[str]] = {}
+        for (owner, run, _), rate in reversed(self._rates.items()):
+            if owner == tenant and (run in runs or len(runs) < MOST_RUNS):
+                runs.setdefault(run, Counter())[rate.band] += 1
+        return {run: dict(counts) for run, counts in runs.items()}
 
 
 def _size(key: tuple[str, str, int], rate: PassRate) -> int:

@@ -20,7 +20,7 @@ from memory.registry import add_store
 from service.observe.audit_log.records import Finished, Rules, record_of, timestamp
 from service.recipes.model import WatchSpec
 from service.tenant import RUN
-from service.watch.alarms import Alarms
+from service.watch.alarms import Alarms, WatchedRun
 from service.watch.evidence import Moment
 from service.watch.pass_rates import PassRates
 from service.watch.probes import Planted, Planter, Prober, Shadowed, reference_text
@@ -81,6 +81,16 @@ class Windows:
             if len(self._kept) > self._most:
                 self._kept.popitem(last=False)
             return window
+
+    def runs(self, tenant: str) -> list[WatchedRun]:
+        """The runs of a tenant, the latest first."""
+        with self._lock:
+            kept = [*self._kept.items()]
+        return [
+            WatchedRun(whose.run, whose.judge, window.items, window.step, window.ready)
+            for whose, window in reversed(kept)
+            if whose.tenant == tenant
+        ]
 
     @property
     def entries(self) -> int:

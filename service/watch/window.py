@@ -85,6 +85,13 @@ class Window:
         self._diverging = (_Series(BY_NAME["diverging"]), _Series(BY_NAME["diverging"]))
         """The score; and what the shadow does not pay."""
 
+    @property
+    def ready(self) -> list[str]:
+        """The detectors that know how often they see their kind without a hack. Only these can raise an alarm."""
+        known = [name for name, series in self._series.items() if series.evidence is not None]
+        pair = ["diverging"] if all(series.evidence is not None for series in self._diverging) else []
+        return [*known, *pair]
+
     def take(self, sample: Sample) -> None:
         """Read a sampled response, and remember it."""
         if sample.step is not None:

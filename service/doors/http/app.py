@@ -149,7 +149,7 @@ def build_app(
     bare |= dict.fromkeys(reward_models.PATHS, reward_models.RewardModelDoor(settings, admission, panel))
     bare |= dict.fromkeys((live.SERIES, live.JUDGES), live.LiveDoor(history, panel))
     bare[usage_door.PATH] = usage_door.UsageDoor(usage)
-    bare |= dict.fromkeys(watch_door.PATHS, watch_door.WatchDoor(watch.alarms, watch.rates))
+    bare |= dict.fromkeys(watch_door.PATHS, watch_door.WatchDoor(watch))
     bare |= others
     guard = PageGuard.of(settings, settings.host, linked=console.LINKED)
     gate = Gate(app, bare, _route, keys, admission, metrics, usage.ledger, guard)

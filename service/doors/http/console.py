@@ -47,11 +47,13 @@ PLAYGROUND: Final = Page("Playground", PATH, "playground.html")
 LIVE: Final = Page("Live", f"{FILES}/live", "live.html")
 LOG: Final = Page("Log", f"{FILES}/log", "log.html")
 DATA_SETS: Final = Page("Data sets", f"{FILES}/data", "data.html")
+WATCH: Final = Page("Watch", f"{FILES}/watch", "watch.html")
+DIFF: Final = Page("Diff", f"{FILES}/diff", "diff.html")
 JUDGES: Final = Page("Judges and boxes", f"{FILES}/judges", "judges.html")
-PAGES: Final = (PLAYGROUND, LIVE, LOG, DATA_SETS, JUDGES)
+PAGES: Final = (PLAYGROUND, LIVE, LOG, WATCH, DATA_SETS, DIFF, JUDGES)
 """The pages of a service, in the order of the header."""
 API: Final = Page("API", REFERENCE_PATH, "")
-VIEW_PAGES: Final = (LOG, DATA_SETS)
+VIEW_PAGES: Final = (LOG, DATA_SETS, DIFF)
 """The pages of `rewardline view`, which shows files without a service."""
 _REFERENCE_HEADERS: Final = _HEADERS | {
     "Content-Security-Policy": _HEADERS["Content-Security-Policy"]

@@ -1,5 +1,6 @@
 """`GET /v1/watch/alarms` tells a tenant where a policy seems to game its reward; `GET /v1/prompts` which prompts teach it."""
 
+import asyncio
 from collections import Counter
 from typing import Annotated, Any, Final
 from urllib.parse import parse_qs
@@ -11,8 +12,9 @@ from fairness import TENANT
 from service.doors.asgi import asgi_response
 from service.doors.routes.openapi_parts import JSON, Refusal, answer_of, parameter, refused
 from service.errors import FieldError, MethodNotAllowed, Unprocessable
-from service.watch.alarms import Alarm, Alarms
-from service.watch.pass_rates import BANDS, Band, PassRates, PromptRate, sampled
+from service.watch.alarms import Alarm, Watched
+from service.watch.lifespan import Watch
+from service.watch.pass_rates import BANDS, Band, PromptRate, sampled
 from service.wire import encode
 
 ALARMS: Final = "/v1/watch/alarms"
@@ -35,9 +37,10 @@ class PromptQuery(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class AlarmReport(msgspec.Struct, frozen=True):
-    """The alarms of a tenant, the oldest first."""
+    """The alarms of a tenant, the oldest first, and what is watched."""
 
     alarms: list[Alarm]
+    watched: Watched
 
 
 class PromptReport(msgspec.Struct, frozen=True):
@@ -45,32 +48,37 @@ class PromptReport(msgspec.Struct, frozen=True):
 
     prompts: list[PromptRate]
     bands: dict[str, int]
+    runs: dict[str, dict[str, int]]
+    """The bands of all runs of the tenant, the latest first."""
 
 
 class WatchDoor:
     """Both routes as an ASGI application."""
 
-    def __init__(self, alarms: Alarms, rates: PassRates) -> None:
-        self._alarms = alarms
-        self._rates = rates
+    def __init__(self, watch: Watch) -> None:
+        self._watch = watch
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]
         if scope["method"] != "GET":
             raise MethodNotAllowed(f"{scope['method']} {path}; it takes GET", allow="GET")
-        report = self._prompts(scope["query_string"]) if path == PROMPTS else self._report(scope["query_string"])
+        # In a thread: it looks at each of the prompts that are kept, of which there may be many thousands.
+        report = await asyncio.to_thread(self._prompts if path == PROMPTS else self._report, scope["query_string"])
         await asgi_response.respond(send, 200, encode(report))
 
     def _report(self, given: bytes) -> AlarmReport:
         query = _query(ALARMS, given, AlarmQuery)
-        return AlarmReport(self._alarms.of(TENANT.get(), query.run, query.after))
+        tenant = TENANT.get()
+        return AlarmReport(self._watch.alarms.of(tenant, query.run, query.after), self._watch.watched(tenant))
 
     def _prompts(self, given: bytes) -> PromptReport:
         query = _query(PROMPTS, given, PromptQuery)
-        rates = self._rates.of(TENANT.get(), query.run)
+        rates = self._watch.rates.of(TENANT.get(), query.run)
         chosen = sampled(rates, query.count, query.band or BANDS, by_variance=query.by_variance, seed=query.seed)
         return PromptReport(
-            [PromptRate.of(key, rate) for key, rate in chosen], dict(Counter(rate.band for rate in rates.values()))
+            [PromptRate.of(key, rate) for key, rate in chosen],
+            dict(Counter(rate.band for rate in rates.values())),
+            self._watch.rates.bands(TENANT.get()),
         )
 
 
@@ -117,7 +125,7 @@ def operations(components: JSON, refusal: Refusal) -> JSON:
                     option("run", text, "Of this run alone"),
                     option("after", text, "The id of an alarm: those that came after it"),
                 ],
-                "responses": {"200": answer_of("Alarms, the oldest first", alarms), **refusals},
+                "responses": {"200": answer_of("Alarms, the oldest first, and what is watched", alarms), **refusals},
             }
         },
         PROMPTS: {
@@ -135,7 +143,10 @@ def operations(components: JSON, refusal: Refusal) -> JSON:
                     ),
                     option("seed", {"type": "integer"}, "The same seed draws the same prompts from the same counts"),
                 ],
-                "responses": {"200": answer_of("Prompts, and the size of each band", prompts), **refusals},
+                "responses": {
+                    "200": answer_of("Prompts, and the size of each band, in this run and in all", prompts),
+                    **refusals,
+                },
             }
         },
     }

@@ -63,7 +63,7 @@ def test_stored_results_are_looked_at_without_a_service(folder: Path, context: B
         opened = Opened(context, address)
         page = opened.page
         expect(page.locator("#said")).to_have_text("2 of 2 records in 1 file, mean reward 0.")
-        expect(page.locator("nav a")).to_have_text(["Log", "Data sets"])
+        expect(page.locator("nav a")).to_have_text(["Log", "Data sets", "Diff"])
         page.get_by_role("button", name="Open the record of id b").click()
         shown = page.locator("#opened")
         expect(shown.locator("mark")).to_have_text("7")

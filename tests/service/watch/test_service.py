@@ -108,6 +108,13 @@ def test_a_recipe_that_pays_a_list_of_answers_is_told_by_an_impostor(shared: Sha
     assert sum(name in alarm["responses"][0]["response"] for name in NAMES) >= 3
     assert shared.metric('rewardline_watch_alarms_total{detector="impostor",judge="holed"}') >= 1
     assert "reward_alarm" in shared.served.log.read_text()
+    watched = shared.alarms("red").json()["watched"]
+    assert (watched["all_rewards"], set(watched["recipes"])) == (False, set(RECIPES["recipes"]))
+    (run,) = [run for run in watched["runs"] if run["judge"] == "holed"]
+    assert (run["run"], run["step"], run["items"] >= 3000) == ("run-1", 7, True)
+    assert "short" in run["ready"]
+    assert "shadow" not in run["ready"]  # the recipe has none
+    assert set(run["ready"]) < set(watched["detectors"])
 
 
 @pytest.mark.watch
@@ -124,6 +131,7 @@ def test_a_sound_recipe_pays_no_impostor(shared: Shared) -> None:
 def test_alarms_belong_to_their_tenant(shared: Shared) -> None:
     test_a_recipe_that_pays_a_list_of_answers_is_told_by_an_impostor(shared)
     assert shared.alarms("blue").json()["alarms"] == []
+    assert "run-1" not in {run["run"] for run in shared.alarms("blue").json()["watched"]["runs"]}
     assert shared.alarms("boss", **{"X-Tenant": "red"}).json()["alarms"]
     assert shared.alarms("blue", **{"X-Tenant": "red"}).status_code == 403
     last = shared.alarms("red").json()["alarms"][-1]["id"]

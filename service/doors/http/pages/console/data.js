@@ -3,6 +3,7 @@ import { byId, make } from "./dom.js";
 import { call, json, problem, whenKeyIsGiven } from "./call.js";
 import { exact, isKept } from "./exact.js";
 import { mended } from "./mend.js";
+import { prompts } from "./prompts.js";
 import { packed } from "./share.js";
 
 const POLL_MS = 700;
@@ -286,5 +287,12 @@ for (const name of ["dragover", "dragleave", "drop"])
     choose(byId("file").files[0]);
   });
 addEventListener("hashchange", open);
-whenKeyIsGiven(() => start().catch((error) => say(error.message)));
-start().catch((error) => say(error.message));
+/** `rewardline view` has no runs. */
+byId("prompts").hidden = !document.querySelector('nav a[href="/console/watch"]');
+const begun = () => {
+  start().catch((error) => say(error.message));
+  if (!byId("prompts").hidden) prompts();
+};
+addEventListener("popstate", () => byId("prompts").hidden || prompts());
+whenKeyIsGiven(begun);
+begun();

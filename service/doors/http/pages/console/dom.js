@@ -11,3 +11,10 @@ export function make(tag, attributes = {}, ...children) {
 }
 
 export const byId = (id) => document.getElementById(id);
+
+/** A table that scrolls by itself. Cells are texts or elements; what is a cell already stays as it is. */
+export function table(label, heads, rows, attributes = {}) {
+  const cells = (tag, given, of) => of.map((each) => (each instanceof HTMLTableCellElement ? each : make(tag, given, each)));
+  return make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label }, make("table", attributes, make("thead", {}, make("tr", {}, cells("th", { scope: "col" }, heads))),
+    make("tbody", {}, rows.map((row) => make("tr", {}, cells("td", {}, row))))));
+}

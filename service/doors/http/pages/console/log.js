@@ -4,6 +4,7 @@ import { call, json, problem, whenKeyIsGiven } from "./call.js";
 import { exact } from "./exact.js";
 import { bars, histogram, overTime } from "./bars.js";
 import { packed } from "./share.js";
+import { folded } from "./texts.js";
 import { verdict } from "./verdict.js";
 
 const REFRESH_MS = 5000;
@@ -250,16 +251,8 @@ function structured(reference) {
 function text(name, record) {
   const length = record[`${name}_chars`];
   const title = `${name[0].toUpperCase()}${name.slice(1)}${length === null ? "" : `, ${count(length)} characters`}`;
-  if (record[name] !== null) return make("details", { open: name === "response" }, make("summary", {}, title), make("pre", { dir: "auto", tabindex: 0, "aria-label": title }, shown(record[name])));
+  if (record[name] !== null) return folded(title, record[name], name === "response");
   return record[`${name}_sha256`] === null ? null : make("p", {}, `${title}, SHA-256 `, make("code", {}, record[`${name}_sha256`]));
-}
-
-/** A long text shows its beginning, and the whole on demand. */
-function shown(whole) {
-  const first = 20000;
-  if (whole.length <= first) return whole;
-  const rest = make("button", { type: "button", onclick: () => rest.replaceWith(whole.slice(first)) }, `show ${count(whole.length - first)} more characters`);
-  return [whole.slice(0, first), rest];
 }
 
 function close() {
