@@ -87,7 +87,7 @@ def _row(number: int, fields: Any, columns: Columns, nbytes: int) -> Row:
     if not isinstance(fields, dict):
         return Row(number, None, None, _no_object(fields), None, {}, nbytes=nbytes)
     name = _text(fields.get("id"))
-    label_of = {label: fields[label] for label in _LABELS if fields.get(label) is not None}
+    labels = {label: fields[label] for label in _LABELS if fields.get(label) is not None}
     data_set = _data_set(fields, columns)
     path = _reference_path(fields, columns, data_set)
     item = {field: fields[field] for field in (*_LABELS, *_fields()) if fields.get(field) is not None}
@@ -96,7 +96,7 @@ def _row(number: int, fields: Any, columns: Columns, nbytes: int) -> Row:
         item = {field: fields[field] for field in ("data_source",) if isinstance(fields.get(field), str)}
         reference = data_set.slim(fields)
     if reference is not ABSENT:
-        item["reference"] = label_of["reference"] = reference
+        item["reference"] = labels["reference"] = reference
     item |= {kind: chosen for kind in ("recipe", "verifier") if (chosen := getattr(columns, kind)) is not None}
     item |= {kind: fields[kind] for kind in ("recipe", "verifier") if kind in fields and kind not in item}
     params = columns.params or "params"
@@ -104,18 +104,16 @@ def _row(number: int, fields: Any, columns: Columns, nbytes: int) -> Row:
     item |= {field: fields[column] for field, column in more_columns if column and fields.get(column) is not None}
     solution = _first(fields, (columns.solution,) if columns.solution else _SOLUTIONS)
     try:
-        msgspec.json.encode(label_of)  # half a character in a label is found here
+        msgspec.json.encode(labels)  # half a character in a label is found here
         built = msgspec.convert({**_raw(item), "response": ""}, ScoreItem)
     except UnicodeEncodeError:
-        return Row(
-            number, name, None, "the row holds half a character (a lone surrogate)", None, label_of, nbytes=nbytes
-        )
+        return Row(number, name, None, "the row holds half a character (a lone surrogate)", None, labels, nbytes=nbytes)
     except RecursionError:
         return Row(number, name, None, "the row is nested too deeply", None, {}, nbytes=nbytes)
     except (msgspec.MsgspecError, TypeError, ValueError, ArithmeticError) as error:
-        return Row(number, name, None, f"{error}", None, label_of, nbytes=nbytes)
+        return Row(number, name, None, f"{error}", None, labels, nbytes=nbytes)
     text = solution if isinstance(solution, str) else None
-    return Row(number, name, built, "", text, label_of, path, (params,), columns.solution is not None, nbytes)
+    return Row(number, name, built, "", text, labels, path, (params,), columns.solution is not None, nbytes)
 
 
 def _no_object(value: Any) -> str:

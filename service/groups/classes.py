@@ -192,14 +192,12 @@ class Classes:
         results = iter(await self._judge(items))
         for p in partitions:
             p.results = list(islice(results, len(p.group.responses)))
-            invalid = next((one_result for one_result in p.results if one_result.status == "invalid"), None)
+            invalid = next((outcome for outcome in p.results if outcome.status == "invalid"), None)
             if invalid is not None:
                 p.message = f"{invalid.reason}: {invalid.detail.get('message', '')}"
                 continue
-            p.failed = {at for at, one_result in enumerate(p.results) if one_result.status == "failed"}
-            p.answers = [
-                _answer(one_result, text) for one_result, text in zip(p.results, p.group.responses, strict=True)
-            ]
+            p.failed = {at for at, outcome in enumerate(p.results) if outcome.status == "failed"}
+            p.answers = [_answer(outcome, text) for outcome, text in zip(p.results, p.group.responses, strict=True)]
             keys = self._keys(p)
             is_decided = p.group.verifier == "multiple_choice" or len(keys) == len({*p.answers} - {None})
             p.begin({} if is_decided else await self._all_written(p, pace), keys)

@@ -102,19 +102,17 @@ class Records:
         without this member.
         """
         for _ in range(_ATTEMPTS):
-            group = await self.see(name)
-            if group is None:
-                known_plan, version = plan, None
+            record = await self.see(name)
+            if record is None:
+                current, version = plan, None
             else:
-                known_plan, version = group.plan, group.version
-                if key in known_plan.members:
-                    return group
-                if len(known_plan.members) == known_plan.size or group.answer is not None or group.claim is not None:
+                current, version = record.plan, record.version
+                if key in current.members:
+                    return record
+                if len(current.members) == current.size or record.answer is not None or record.claim is not None:
                     return None
-            grown = msgspec.structs.replace(
-                known_plan, members=(*known_plan.members, key), marks=(*known_plan.marks, mark)
-            )
-            fields = {PLAN: encode(grown), _member(len(known_plan.members)): item}
+            grown = msgspec.structs.replace(current, members=(*current.members, key), marks=(*current.marks, mark))
+            fields = {PLAN: encode(grown), _member(len(current.members)): item}
             changed = _change(fields, grown)
             if await self.store.swap(name, version, changed):
                 return Seen(changed.fields[VERSION], grown, None, None)

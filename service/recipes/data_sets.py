@@ -191,24 +191,24 @@ class DataSets:
         Raises:
             InvalidItem: the row has no answer, or does not say how it is judged.
         """
-        row_set = self.of(row, label)
-        if row_set is None:
+        data_set = self.of(row, label)
+        if data_set is None:
             return None
-        if not isinstance(row, dict) or not row.keys() & row_set.used:
-            return _bare(row_set, row)
-        if row_set.label is not None:
-            assert row_set.reference is not None
-            label_of_row = _label(row, row_set.label)
-            labelled = self.named(label_of_row)
+        if not isinstance(row, dict) or not row.keys() & data_set.used:
+            return _bare(data_set, row)
+        if data_set.label is not None:
+            assert data_set.reference is not None
+            own_label = _label(row, data_set.label)
+            labelled = self.named(own_label)
             return Reading(
-                row_set,
+                data_set,
                 None if labelled is None else labelled.judged,
-                label_of_row,
-                _part(row, row_set.reference, row_set),
+                own_label,
+                _part(row, data_set.reference, data_set),
             )
-        way = row_set.judged if row_set.by is None else _way(row_set, row)
+        way = data_set.judged if data_set.by is None else _way(data_set, row)
         assert way is not None
-        return Reading(row_set, way, None, _answer(row_set, way, _part(row, way.reference, row_set)))
+        return Reading(data_set, way, None, _answer(data_set, way, _part(row, way.reference, data_set)))
 
 
 def _bare(data_set: DataSet, reference: Any) -> Reading | None:

@@ -244,15 +244,15 @@ def _filled(recipe: Recipe, source: Given, params: Mapping[str, Any]) -> list[Fi
     used: set[str] = set()
     filled = []
     for check in recipe.checks:
-        fields_of = check.entry.verifier.params.model_fields
-        mine = {name: value for name, value in shared.items() if name in fields_of}
+        accepted = check.entry.verifier.params.model_fields
+        mine = {name: value for name, value in shared.items() if name in accepted}
         used |= mine.keys()
-        criteria = {"criteria": source.criteria} if "criteria" in fields_of and source.criteria is not ABSENT else {}
+        criteria = {"criteria": source.criteria} if "criteria" in accepted and source.criteria is not ABSENT else {}
         fields = {**check.params, **criteria, **mine, **by_check.get(check.name, {})}
         if "reference" in fields:
             raise InvalidItem("bad_params", "params: the reference belongs beside params, not in it")
         reference = source.reference_for(check)
-        if reference is not ABSENT and ("reference" in fields_of or check.reference is not None):
+        if reference is not ABSENT and ("reference" in accepted or check.reference is not None):
             fields["reference"] = reference
         filled.append(Filled(check, fields))
     unknown = sorted(shared.keys() - used)
