@@ -6,8 +6,8 @@ from typing import Any
 
 async def cancel(*tasks: asyncio.Task[Any] | None) -> None:
     """Cancel the tasks, and wait until they have ended. None is a task that was never begun."""
-    begun = [task for task in tasks if task is not None]
-    for task in begun:
+    started = [task for task in tasks if task is not None]
+    for task in started:
         task.cancel()
-    if begun:
-        await asyncio.wait(begun)
+    if started:
+        await asyncio.wait(started)

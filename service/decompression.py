@@ -37,13 +37,13 @@ def parts(body: bytes, encoding: str, max_bytes: int) -> Iterator[bytes]:
     """
     if encoding not in ("gzip", "zstd"):
         raise UnsupportedMedia(f"Content-Encoding {encoding[:40]!r}; there are {list(ENCODINGS)}")
-    size, most = 0, max(_FREE_BYTES, MAX_RATIO * len(body))
+    size, limit = 0, max(_FREE_BYTES, MAX_RATIO * len(body))
     try:
         for part in _gunzipped(body) if encoding == "gzip" else _unzstd(body):
             size += len(part)
             if size > max_bytes:
                 raise TooLarge(f"the body inflates to more than {max_bytes} bytes; split the batch")
-            if size > most:
+            if size > limit:
                 raise TooLarge(
                     f"the body inflates to more than {MAX_RATIO} times its {len(body)} bytes; send it as it is"
                 )

@@ -77,8 +77,8 @@ def is_light(body: bytes) -> bool:
     if len(body) > _LIGHT_BYTES:
         return False
     drawn = memoryview(SYSTEM_RANDOM.randbytes(4 * _SAMPLES)).cast("I")
-    starts = [number % (len(body) - _SAMPLE_BYTES) for number in drawn]
-    marks = sum([len(body[start : start + _SAMPLE_BYTES].translate(None, _NOT_MARKS)) for start in starts])
+    offsets = [number % (len(body) - _SAMPLE_BYTES) for number in drawn]
+    marks = sum([len(body[start : start + _SAMPLE_BYTES].translate(None, _NOT_MARKS)) for start in offsets])
     return marks <= _SAMPLES * _SAMPLE_BYTES * _LIGHT_SHARE
 
 
@@ -98,8 +98,8 @@ def digits_bytes(text: bytes) -> int:
 
 def _digits_around(text: bytes, corner: int) -> int:
     """The digits of a run that fills a square, with those in the squares beside it."""
-    before, behind = text[max(0, corner - _GRID) : corner], text[corner + _GRID : corner + 2 * _GRID]
-    return _GRID + len(before) - len(before.rstrip(_DIGITS)) + len(behind) - len(behind.lstrip(_DIGITS))
+    head, tail = text[max(0, corner - _GRID) : corner], text[corner + _GRID : corner + 2 * _GRID]
+    return _GRID + len(head) - len(head.rstrip(_DIGITS)) + len(tail) - len(tail.lstrip(_DIGITS))
 
 
 def has_long_numbers(text: bytes) -> bool:
@@ -111,31 +111,31 @@ def has_long_numbers(text: bytes) -> bool:
     return digits_bytes(_WHOLE_TEXT.sub(b"", text)) > MAX_LONG_NUMBERS_BYTES
 
 
-def excess(text: bytes, most: int = MAX_VALUES) -> str | None:
+def excess(text: bytes, max_values: int = MAX_VALUES) -> str | None:
     """What a JSON text holds too much of, if anything."""
-    if is_too_much(text, most):
-        return f"more than {most} values"
+    if is_too_much(text, max_values):
+        return f"more than {max_values} values"
     if has_long_numbers(text):
         return f"more than {MAX_LONG_NUMBERS_BYTES} bytes of numbers with more than {MAX_DIGITS} digits; write them as texts"
     return None
 
 
-def is_too_much(text: bytes, most: int = MAX_VALUES) -> bool:
+def is_too_much(text: bytes, max_values: int = MAX_VALUES) -> bool:
     """Whether a JSON text holds more values. Commas and brackets within its texts do not count, unless it has
     too many texts to tell.
     """
-    if len(text) <= most:
+    if len(text) <= max_values:
         return False
     marks = quotes = 0
     for start in range(0, len(text), _STEP_BYTES):
         part = text[start : start + _STEP_BYTES]
         marks += len(part.translate(None, _NOT_MARKS))
         quotes += part.count(b'"') - part.count(b'\\"')
-        if marks >= most and (quotes == 0 or quotes > _FEW_QUOTES):
+        if marks >= max_values and (quotes == 0 or quotes > _FEW_QUOTES):
             return True
-    if marks < most:
+    if marks < max_values:
         return False
-    return len(_WHOLE_TEXT.sub(b"", text).translate(None, _NOT_MARKS)) >= most
+    return len(_WHOLE_TEXT.sub(b"", text).translate(None, _NOT_MARKS)) >= max_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,33 +197,33 @@ class Walk:
             TooLarge: it holds too many lists and objects.
         """
         body = self.body
-        at, tokens, stepped, depth, before, digits_before = 0, 0, 0, 0, 0, 0
+        at, tokens, stepped, depth, containers_before, digits_before = 0, 0, 0, 0, 0, 0
         while True:
             pattern = _TOKEN if depth <= max(self._level, 0) else _BRACKET
             near = pattern.search(body, at, at + _WINDOW)
-            found = near.start() if near is not None else await self._next(pattern, at)
-            if found is None:
+            token_at = near.start() if near is not None else await self._next(pattern, at)
+            if token_at is None:
                 return
-            token = body[found]
-            if found - at > MAX_DIGITS:
+            token = body[token_at]
+            if token_at - at > MAX_DIGITS:
                 if near is not None:  # else they were counted on the way
-                    self.digits += digits_bytes(body[at:found])
+                    self.digits += digits_bytes(body[at:token_at])
                 self.most_digits = max(self.most_digits, self.digits - digits_before)
-            at = found + 1
+            at = token_at + 1
             if token == 0x22:  # a text
                 end = _TEXT.match(body, at, at + _WINDOW).end()  # type: ignore[union-attr]  # it matches nothing, too
                 at = end + 1 if body[end : end + 1] == b'"' else await self._behind_text(at)
             elif token == 0x2C:  # a comma
                 if depth == self._level:
-                    self._ends.append(found)
+                    self._ends.append(token_at)
                     digits_before = self.digits
             elif token in b"[{":
-                if token == 0x5B and (depth == 0 or (depth == 1 and self._level != 1 and self._is_items(found))):
+                if token == 0x5B and (depth == 0 or (depth == 1 and self._level != 1 and self._is_items(token_at))):
                     if self.items is not None:
                         raise BadRequest("the body has two lists of items; send one")
                     self._level, self.start, self._ends = depth + 1, at, []
                 elif depth == self._level:
-                    before = self.containers
+                    containers_before = self.containers
                 depth += 1
                 self.containers += 1
                 if depth > _MAX_DEPTH:
@@ -232,13 +232,13 @@ class Walk:
                     raise TooLarge(f"the body holds more than {MAX_CONTAINERS} lists and objects; split the batch")
             else:
                 if depth == self._level and token == 0x5D:
-                    self.end = found
-                    self._ends.append(found)
+                    self.end = token_at
+                    self._ends.append(token_at)
                     self._keep()
                     self._level = -1 if depth == 2 else self._level
                 depth -= 1
                 if depth == self._level:
-                    self.most_in_item = max(self.most_in_item, self.containers - before)
+                    self.most_in_item = max(self.most_in_item, self.containers - containers_before)
             tokens += 1
             if tokens > MAX_TOKENS:
                 raise TooLarge(f"the body holds more than {MAX_TOKENS} texts, lists and objects; split the batch")
@@ -252,8 +252,8 @@ class Walk:
         return self._level == 1
 
     def _keep(self) -> None:
-        starts = [self.start, *(end + 1 for end in self._ends[:-1])]
-        self.items = list(zip(starts, self._ends, strict=True))
+        item_starts = [self.start, *(end + 1 for end in self._ends[:-1])]
+        self.items = list(zip(item_starts, self._ends, strict=True))
         if self.end - self.start <= _MAX_GAP and not self.body[self.start : self.end].strip():
             self.items = []
 
@@ -262,15 +262,15 @@ class Walk:
 
     async def _next(self, pattern: re.Pattern[bytes], at: int) -> int | None:
         """The next token outside of texts. It is far away."""
-        found = None
-        while found is None and at < len(self.body):
+        match = None
+        while match is None and at < len(self.body):
             if at + _MAX_GAP < len(self.body) and _TOKEN.search(self.body, at, at + _MAX_GAP) is None:
                 raise BadRequest(f"the body holds {_MAX_GAP} bytes of spaces, or of one number, from byte {at} on")
             self.digits += digits_bytes(self.body[at : at + _MAX_GAP])
             at += _MAX_GAP
-            found = pattern.search(self.body, at, at + _MAX_GAP)
+            match = pattern.search(self.body, at, at + _MAX_GAP)
             await asyncio.sleep(0)
-        return None if found is None else found.start()
+        return None if match is None else match.start()
 
     async def _behind_text(self, at: int) -> int:
         """The place behind the text that begins here."""

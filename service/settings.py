@@ -435,7 +435,7 @@ class Settings(BaseSettings):
     def _check_callers(self) -> None:
         if self.tls_client_tenants and self.tls_client_ca is None:
             raise ValueError("tls_client_tenants needs tls_client_ca")
-        if len({bool(each) for each in (self.oidc_issuer, self.oidc_audience, self.oidc_jwks)}) > 1:
+        if len({bool(value) for value in (self.oidc_issuer, self.oidc_audience, self.oidc_jwks)}) > 1:
             raise ValueError("oidc_issuer, oidc_audience and oidc_jwks go together")
         url = urlsplit(self.oidc_jwks or "")
         if url.scheme == "http" and not _is_loopback(url.hostname or ""):
@@ -444,8 +444,8 @@ class Settings(BaseSettings):
     def _check_box_hosts_tls(self) -> None:
         if (self.box_hosts_tls_cert is None) is not (self.box_hosts_tls_key is None):
             raise ValueError("box_hosts_tls_cert and box_hosts_tls_key go together")
-        given = self.box_hosts_tls_ca or self.box_hosts_tls_cert
-        if given and not any(url.startswith("https://") for url in self.box_hosts):
+        certificate = self.box_hosts_tls_ca or self.box_hosts_tls_cert
+        if certificate and not any(url.startswith("https://") for url in self.box_hosts):
             raise ValueError("box_hosts_tls_ca and box_hosts_tls_cert need box_hosts on https://")
 
     @classmethod
@@ -486,7 +486,7 @@ def read(config: Path | None = None, overrides: Mapping[str, Any] | None = None)
     Raises:
         SettingsError: an option is wrong. The error names every wrong option.
     """
-    given = {name: value for name, value in (overrides or {}).items() if value is not None}
+    named_values = {name: value for name, value in (overrides or {}).items() if value is not None}
     from_file = _read_file(config) if config else {}
     names = variables()
     unknown = sorted(name for name, value in os.environ.items() if _is_misspelt(name, value, names))  # noqa: TID251
@@ -499,9 +499,9 @@ def read(config: Path | None = None, overrides: Mapping[str, Any] | None = None)
     if problems:
         raise SettingsError(*problems)
     in_environment = {name.removeprefix(_PREFIX).lower() for name in os.environ if name in names}  # noqa: TID251
-    below = {name: value for name, value in from_file.items() if name not in in_environment}
+    file_values = {name: value for name, value in from_file.items() if name not in in_environment}
     try:
-        return Settings(**{**below, **given})
+        return Settings(**{**file_values, **named_values})
     except ValidationError as error:
         raise SettingsError(*map(_problem, error.errors())) from error
 

@@ -36,7 +36,7 @@ def prefix_of(tenant: str) -> str:
     return "" if tenant == DEFAULT else f"{quote(tenant, safe='')}/"
 
 
-def parted(kept: str) -> tuple[str, str]:
+def parted(owned_name: str) -> tuple[str, str]:
     """The tenant and the name of what is kept under an `owned` name."""
-    tenant, slash, name = kept.rpartition("/")
-    return (unquote(tenant), name) if slash else (DEFAULT, kept)
+    tenant, slash, name = owned_name.rpartition("/")
+    return (unquote(tenant), name) if slash else (DEFAULT, owned_name)

@@ -305,7 +305,7 @@ async def _guessed(body: bytes, max_items: int, hold: Callable[[int], None]) -> 
     try:
         _envelope_decoder.decode(head + b"]}")
         while len(body) - at > 2 * SLICE_BYTES:
-            for end, after in islice(guessed.cuts(body, at), _GUESSES):  # noqa: B007  # used after the loop
+            for end, next_at in islice(guessed.cuts(body, at), _GUESSES):  # noqa: B007  # used after the loop
                 with contextlib.suppress(msgspec.MsgspecError):
                     text = b"[%b]" % body[at:end]
                     part = _items_decoder.decode(text)
@@ -317,7 +317,7 @@ async def _guessed(body: bytes, max_items: int, hold: Callable[[int], None]) -> 
             count += _weighed(text, part, hold)
             if count > MAX_CONTAINERS:  # perhaps many are in texts
                 return None
-            at = after
+            at = next_at
             await asyncio.sleep(0)
         request = _request_decoder.decode(head + body[at:] + (b"}" if guessed.is_list else b""))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -359,22 +359,22 @@ async def _walked(body: bytes, max_items: int, hold: Callable[[int], None]) -> S
     _check_item(walk.most_in_item, max([end - start for start, end in spans], default=0), walk.most_digits)
     request = await _of_size(len(body) - walk.end + walk.start, lambda: _without_items(walk))
     check_references(request.references)
-    decoded = held = 0
+    decoded = counted = 0
     for position, (start, end) in enumerate(spans):
         item = await _of_size(end - start, partial(_item_at, body, start, end, position))
         request.items.append(item)
         if end - decoded > SLICE_BYTES:
             decoded = end
-            hold(sum(map(wide_bytes, request.items[held:])))
-            held = len(request.items)
+            hold(sum(map(wide_bytes, request.items[counted:])))
+            counted = len(request.items)
             await asyncio.sleep(0)
-    hold(sum(map(wide_bytes, request.items[held:])))
+    hold(sum(map(wide_bytes, request.items[counted:])))
     return request
 
 
 def _without_items(walk: Walk) -> ScoreRequest:
-    rest = walk.body[: walk.start] + walk.body[walk.end :]
-    return ScoreRequest(_parsed(_items_decoder, rest, [])) if walk.is_list else _parsed(_request_decoder, rest, [])
+    frame = walk.body[: walk.start] + walk.body[walk.end :]
+    return ScoreRequest(_parsed(_items_decoder, frame, [])) if walk.is_list else _parsed(_request_decoder, frame, [])
 
 
 def _item_at(body: bytes, start: int, end: int, position: int) -> ScoreItem:
@@ -422,7 +422,7 @@ T = TypeVar("T")
 
 
 def parse(
-    decoder: msgspec.json.Decoder[T], data: bytes | msgspec.Raw, prefix: list[str | int], most: int = MAX_VALUES
+    decoder: msgspec.json.Decoder[T], data: bytes | msgspec.Raw, prefix: list[str | int], max_values: int = MAX_VALUES
 ) -> T:
     """Decode JSON with at most so many values. Errors name fields below `prefix`.
 
@@ -431,7 +431,7 @@ def parse(
         Unprocessable: the JSON does not have the shape of the decoder.
         TooLarge: it holds too many values.
     """
-    if much := excess(bytes(data), most):
+    if much := excess(bytes(data), max_values):
         raise TooLarge(f"the body holds {much}; send less at once")
     return _parsed(decoder, data, prefix)
 
@@ -490,8 +490,8 @@ def _unprocessable(error: msgspec.ValidationError, prefix: list[str | int]) -> R
     text = str(error)
     if len(text) > _MAX_MESSAGE:  # it names a field of the caller, which may be long; the path is at the end
         text = f"{text[: _MAX_MESSAGE // 2]}...{text[-_MAX_MESSAGE // 2 :]}"
-    found = _PATH.match(text)
-    message, path = (found["message"], found["path"]) if found else (text, "")
+    match = _PATH.match(text)
+    message, path = (match["message"], match["path"]) if match else (text, "")
     loc = prefix + [int(index) if index.isdecimal() else name or index for name, index in _STEP.findall(path)]
     if field := _FIELD.search(message):
         loc = [*loc, field[1]]
@@ -544,15 +544,15 @@ async def _mark_lone_surrogates(body: bytes) -> bytes:
 
     The engine then finds only those items invalid, so that one broken response does not spoil the whole batch.
     """
-    parts: list[bytes] = []
-    kept = 0
+    chunks: list[bytes] = []
+    copied = 0
     for count, match in enumerate(_ESCAPE.finditer(body), 1):
         if match["lone"] or (match["high"] and not match["low"]):
-            parts += (body[kept : match.start()], DAMAGED_JSON)
-            kept = match.end()
+            chunks += (body[copied : match.start()], DAMAGED_JSON)
+            copied = match.end()
         if count % _SLICE_ESCAPES == 0:
             await asyncio.sleep(0)
-    return b"".join([*parts, body[kept:]])
+    return b"".join([*chunks, body[copied:]])
 
 
 def render(results: list[Result], summary: Summary) -> Iterator[bytes]:
@@ -568,11 +568,11 @@ async def rendered(results: list[Result], summary: Summary) -> bytes:
     """The body that `render` yields. Other tasks run between its parts."""
     if len(results) <= 256:
         return _encoder.encode(ScoreResponse(results, summary))
-    parts = []
-    for part in render(results, summary):
-        parts.append(part)
+    chunks = []
+    for chunk in render(results, summary):
+        chunks.append(chunk)
         await asyncio.sleep(0)
-    return b"".join(parts)
+    return b"".join(chunks)
 
 
 def stream_line(index: int, result: Result) -> bytes:

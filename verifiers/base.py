@@ -104,9 +104,9 @@ class Params(BaseModel):
 
     def as_json(self) -> bytes:
         """The parameters as JSON. `chars` is then known without writing them again."""
-        written: bytes = self.__pydantic_serializer__.to_json(self)  # the same without its way through text
-        self.__dict__["chars"] = len(written)
-        return written
+        encoded: bytes = self.__pydantic_serializer__.to_json(self)  # the same without its way through text
+        self.__dict__["chars"] = len(encoded)
+        return encoded
 
     @cached_property
     def chars(self) -> int:
@@ -219,7 +219,7 @@ class Verifier(ABC, Generic[P]):
         for position, verdict in enumerate(await self.score(items)):
             deliver(position, verdict)
 
-    def meet(self, others: Mapping[str, "Verifier[Any]"]) -> None:  # most judge alone
+    def meet(self, verifiers: Mapping[str, "Verifier[Any]"]) -> None:  # most judge alone
         """Receive all verifiers by name, once before any item. Verifiers that let others judge a part keep them."""
 
     def judged_with(self, params: P) -> Sequence["Verifier[Any]"]:

@@ -34,12 +34,12 @@ class BaseRuns(Generic[Run]):
             InvalidItem: `make` raised it, now or lately. What else it raises is not remembered.
         """
         clock = asyncio.get_running_loop().time
-        known = self._known.get(key)
-        if known is None or known[1] <= clock():
+        entry = self._known.get(key)
+        if entry is None or entry[1] <= clock():
             run = await self._flights.do(key, lambda: _tried(make))
-            known = run, clock() + REFUSED_S if isinstance(run, InvalidItem) else math.inf
-            self._known.put(key, known)
-        run, _ = known
+            entry = run, clock() + REFUSED_S if isinstance(run, InvalidItem) else math.inf
+            self._known.put(key, entry)
+        run, _ = entry
         if isinstance(run, InvalidItem):
             raise InvalidItem(run.reason, str(run))
         return run

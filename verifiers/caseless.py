@@ -11,8 +11,8 @@ from typing import Final
 def _bare(letter: str) -> str:
     """A letter in the form of its capital in small: ſ is s, ς is σ, and the sign K is k."""
     small = letter.lower()
-    again = letter.upper().lower()
-    return again if len(again) == 1 else small if len(small) == 1 else "i"
+    folded = letter.upper().lower()
+    return folded if len(folded) == 1 else small if len(small) == 1 else "i"
 
 
 _ODD: Final = {

@@ -90,7 +90,7 @@ def find(
     *,
     languages: Collection[str] | None = None,
     entry_point: str = "",
-    opened: bool = True,
+    is_open: bool = True,
 ) -> Found:
     """Find the program of a response without parsing it. Linear in the response's length.
 
@@ -102,7 +102,7 @@ def find(
         languages: The languages between which the response may decide; None: all. If it has blocks of other languages
             only, the last of those is found.
         entry_point: The function under test; empty if there is none, or it is not known.
-        opened: Whether the prompt may have opened a fence.
+        is_open: Whether the prompt may have opened a fence.
     """
     segment = final_segment(response, think)
     if segment.reason != "found":
@@ -110,47 +110,47 @@ def find(
         return Found(None, reason, language or DEFAULT_LANGUAGE)
     marker = response.rfind(_SOLUTION, segment.start, segment.end)
     text = _answer_of(_with_indent(response, segment.start if marker < 0 else marker + len(_SOLUTION), segment.end))
-    head = _end_of_opened_block(text) if opened else None
-    found = blocks(text, head)
-    wanted = language or _language_among(found, languages, has_head=head is not None)
-    offered = [block for block in found if block.language == wanted]
+    head = _end_of_opened_block(text) if is_open else None
+    fenced = blocks(text, head)
+    name = language or _language_among(fenced, languages, has_head=head is not None)
+    offered = [block for block in fenced if block.language == name]
     if not offered and head is not None:
-        return Found(_plain(text[:head]), "found", wanted, is_before_fence=True)
-    offered = offered or [block for block in found if not block.tag]
+        return Found(_plain(text[:head]), "found", name, is_before_fence=True)
+    offered = offered or [block for block in fenced if not block.tag]
     if not offered:
-        if found:
-            return Found(None, "no_code", wanted)
-        return Found(_plain(text), "found", wanted)
+        if fenced:
+            return Found(None, "no_code", name)
+        return Found(_plain(text), "found", name)
     if not offered[-1].is_closed:
-        return Found(None, "truncated", wanted)
+        return Found(None, "truncated", name)
     code = _selected([_content(text, block) for block in offered if block.is_closed], select, entry_point)
-    return Found(code, "found", wanted, is_fenced=True) if code.strip() else Found(None, "no_code", wanted)
+    return Found(code, "found", name, is_fenced=True) if code.strip() else Found(None, "no_code", name)
 
 
 def _plain(text: str) -> str:
     return text.replace("\r\n", "\n") + "\n"
 
 
-def needs_parsing(found: Found, prompt: str, entry_point: str) -> bool:
+def needs_parsing(extracted: Found, prompt: str, entry_point: str) -> bool:
     """Whether `settle` has to parse text of the response, which may take long."""
-    if found.code is None or found.language != "python" or len(found.code) > MAX_PARSED_CHARS:
+    if extracted.code is None or extracted.language != "python" or len(extracted.code) > MAX_PARSED_CHARS:
         return False
-    return not found.is_fenced or (bool(prompt) and not defines(found.code, entry_point))
+    return not extracted.is_fenced or (bool(prompt) and not defines(extracted.code, entry_point))
 
 
-def settle(found: Found, prompt: str = "", entry_point: str = "") -> Found:
+def settle(extracted: Found, prompt: str = "", entry_point: str = "") -> Found:
     """Complete the found text by the prompt if it is the rest of a function; refuse it if it is not a program."""
-    if not needs_parsing(found, prompt, entry_point):
-        return found
-    assert found.code is not None
-    if prompt and not defines(found.code, entry_point):
+    if not needs_parsing(extracted, prompt, entry_point):
+        return extracted
+    assert extracted.code is not None
+    if prompt and not defines(extracted.code, entry_point):
         for between in ("", "\n"):
-            whole = prompt + between + found.code
-            if parses(whole):
-                return Found(whole, "found", found.language, found.is_fenced)
-    if found.is_fenced or parses(found.code):
-        return found
-    return Found(None, "no_code", found.language)
+            program = prompt + between + extracted.code
+            if parses(program):
+                return Found(program, "found", extracted.language, extracted.is_fenced)
+    if extracted.is_fenced or parses(extracted.code):
+        return extracted
+    return Found(None, "no_code", extracted.language)
 
 
 def extract(
@@ -163,10 +163,10 @@ def extract(
     languages: Collection[str] | None = None,
 ) -> Found:
     """`find` and `settle` in one. Whether code or prose stands before a bare fence, the parser decides."""
-    for opened in (True, False):
-        found = find(response, language, think, select, languages=languages, entry_point=entry_point, opened=opened)
-        settled = settle(found, prompt, entry_point)
-        if settled.code is not None or not found.is_before_fence:
+    for is_open in (True, False):
+        program = find(response, language, think, select, languages=languages, entry_point=entry_point, is_open=is_open)
+        settled = settle(program, prompt, entry_point)
+        if settled.code is not None or not program.is_before_fence:
             break
     return settled
 
@@ -175,24 +175,24 @@ def extract(
 def find_in_worker(payload: list[Any]) -> list[Any]:
     """Run `extract` in a worker. If the code is None, the reason says why."""
     response, language, think, select, prompt, entry_point, languages = payload
-    found = extract(response, language, think, select, prompt, entry_point, languages)
-    if found.code is not None and len(found.code.encode(errors="surrogatepass")) > MAX_PROGRAM_BYTES:
-        return [None, "too_large", found.language, found.is_fenced]
-    return [found.code, found.reason, found.language, found.is_fenced]
+    extracted = extract(response, language, think, select, prompt, entry_point, languages)
+    if extracted.code is not None and len(extracted.code.encode(errors="surrogatepass")) > MAX_PROGRAM_BYTES:
+        return [None, "too_large", extracted.language, extracted.is_fenced]
+    return [extracted.code, extracted.reason, extracted.language, extracted.is_fenced]
 
 
 def defines(code: str, name: str) -> bool:
     """Whether a text of Python seems to define the name at its top level, or as a method of a class there."""
     if not name:
         return True
-    place = code.find(name)
-    while place >= 0:
-        before, end = code[code.rfind("\n", 0, place) + 1 : place], place + len(name)
-        if _DEFINES.fullmatch(before) and _WORD_EDGE.match(code, end):
+    position = code.find(name)
+    while position >= 0:
+        line_head, end = code[code.rfind("\n", 0, position) + 1 : position], position + len(name)
+        if _DEFINES.fullmatch(line_head) and _WORD_EDGE.match(code, end):
             return True
-        if not before and _IS_SET.match(code, end):
+        if not line_head and _IS_SET.match(code, end):
             return True
-        place = code.find(name, place + 1)
+        position = code.find(name, position + 1)
     return False
 
 
@@ -227,36 +227,36 @@ def blocks(text: str, start: int | None = None) -> Sequence[Block]:
 
     With `start`, only those behind the fence that begins there.
     """
-    found: list[Block] = []
-    opened: list[_Fence] = []
+    fenced: list[Block] = []
+    open_fences: list[_Fence] = []
     deep: re.Match[str] | None = None
     for match in _fences(text):
         if start is not None and match.start() <= start:
             continue
         fence, deep = _Fence(match), None
-        if opened and opened[-1].is_closed_by(fence):
-            found.append(_block(opened.pop(), match.start(), is_closed=True))
-        elif not opened or opened[-1].may_hold(fence):
-            opened.append(fence)
-            del opened[:-_MAX_DEPTH]
+        if open_fences and open_fences[-1].is_closed_by(fence):
+            fenced.append(_block(open_fences.pop(), match.start(), is_closed=True))
+        elif not open_fences or open_fences[-1].may_hold(fence):
+            open_fences.append(fence)
+            del open_fences[:-_MAX_DEPTH]
         else:
             deep = match
-    if opened and deep and opened[-1].is_ended_by(_Fence(deep)) and not text[deep.end() :].strip():
-        found.append(_block(opened.pop(), deep.start(), is_closed=True))
+    if open_fences and deep and open_fences[-1].is_ended_by(_Fence(deep)) and not text[deep.end() :].strip():
+        fenced.append(_block(open_fences.pop(), deep.start(), is_closed=True))
     # A block that was opened before a later block was closed only surrounds that block; it is not a cut-off program.
-    last_end = found[-1].end if found else -1
-    found += [_block(fence, len(text), is_closed=False) for fence in opened if fence.content > last_end]
-    return [block for block in found if block.is_closed or block.tag or text[block.start : block.end].strip()]
+    last_end = fenced[-1].end if fenced else -1
+    fenced += [_block(fence, len(text), is_closed=False) for fence in open_fences if fence.content > last_end]
+    return [block for block in fenced if block.is_closed or block.tag or text[block.start : block.end].strip()]
 
 
 def _fences(text: str) -> Iterator[re.Match[str]]:
     """The lines that are fences. Only lines with the signs of a fence are tested."""
     backticks, tildes = text.find("```"), text.find("~~~")
     while backticks >= 0 or tildes >= 0:
-        place = max(backticks, tildes) if backticks < 0 or tildes < 0 else min(backticks, tildes)
-        if match := _FENCE.match(text, text.rfind("\n", 0, place) + 1):
+        position = max(backticks, tildes) if backticks < 0 or tildes < 0 else min(backticks, tildes)
+        if match := _FENCE.match(text, text.rfind("\n", 0, position) + 1):
             yield match
-        line_end = text.find("\n", place)
+        line_end = text.find("\n", position)
         if line_end < 0:
             return
         if 0 <= backticks < line_end:
@@ -284,19 +284,19 @@ class _Fence:
         self.info_start = match.end("info") - len(match["info"].lstrip())
         self.content = match.end()
 
-    def is_closed_by(self, other: "_Fence") -> bool:
-        return not other.info and other.sign == self.sign and other.length >= self.length and not self._is_text(other)
+    def is_closed_by(self, fence: "_Fence") -> bool:
+        return not fence.info and fence.sign == self.sign and fence.length >= self.length and not self._is_text(fence)
 
     def is_ended_by(self, last: "_Fence") -> bool:
         """Whether the last fence of a text closes it, however deep."""
         return not last.info and last.sign == self.sign and last.length >= self.length
 
-    def may_hold(self, other: "_Fence") -> bool:
+    def may_hold(self, fence: "_Fence") -> bool:
         """Whether the other fence, inside this fence's block, opens a block of its own."""
-        return bool(other.info) and _TAG.match(other.info) is not None and not self._is_text(other)
+        return bool(fence.info) and _TAG.match(fence.info) is not None and not self._is_text(fence)
 
-    def _is_text(self, other: "_Fence") -> bool:
-        return other.indent >= self.indent + 4
+    def _is_text(self, fence: "_Fence") -> bool:
+        return fence.indent >= self.indent + 4
 
 
 def _block(fence: _Fence, end: int, *, is_closed: bool) -> Block:
@@ -326,32 +326,32 @@ def _end_of_opened_block(text: str) -> int | None:
     first = next(_fences(text), None)
     if first is None or first["info"].strip() or not text[: first.start()].strip():
         return None
-    rest = [_Fence(match) for match in _fences(text)]
-    return first.start() if _leave_open(rest) and not _leave_open(rest[1:]) else None
+    fences = [_Fence(match) for match in _fences(text)]
+    return first.start() if _leave_open(fences) and not _leave_open(fences[1:]) else None
 
 
 def _leave_open(fences: Sequence["_Fence"]) -> bool:
     """Whether some of the fences open a block that none of them closes."""
-    opened: list[_Fence] = []
+    open_fences: list[_Fence] = []
     for fence in fences:
-        if opened and opened[-1].is_closed_by(fence):
-            opened.pop()
-        elif not opened or opened[-1].may_hold(fence):
-            opened.append(fence)
-            del opened[:-_MAX_DEPTH]
-    return bool(opened)
+        if open_fences and open_fences[-1].is_closed_by(fence):
+            open_fences.pop()
+        elif not open_fences or open_fences[-1].may_hold(fence):
+            open_fences.append(fence)
+            del open_fences[:-_MAX_DEPTH]
+    return bool(open_fences)
 
 
-def _language_among(found: Sequence[Block], allowed: Collection[str] | None, *, has_head: bool) -> str:
+def _language_among(fenced: Sequence[Block], allowed: Collection[str] | None, *, has_head: bool) -> str:
     """The language of the program, where the response decides."""
-    named = [block.language for block in reversed(found) if block.language]
-    fitting = [name for name in named if allowed is None or name in allowed]
+    tagged = [block.language for block in reversed(fenced) if block.language]
+    fitting = [name for name in tagged if allowed is None or name in allowed]
     program = next((name for name in fitting if not languages.all_languages()[name].is_for_commands), None)
     if program is not None:
         return program
-    if has_head or any(not block.tag for block in found):
+    if has_head or any(not block.tag for block in fenced):
         return DEFAULT_LANGUAGE
-    return next(iter(fitting or named), DEFAULT_LANGUAGE)
+    return next(iter(fitting or tagged), DEFAULT_LANGUAGE)
 
 
 def _answer_of(text: str) -> str:

@@ -179,17 +179,17 @@ async def blamed(
     `probes` are the same payloads with responses that cost nothing. If a probe breaks a limit, too, the parameters are
     at fault, and the item is invalid. Else the response is at fault, and is wrong.
     """
-    keyed = {position: {msgspec.msgpack.encode(probe): probe for probe in some} for position, some in probes.items()}
-    payloads = {key: probe for some in keyed.values() for key, probe in some.items()}
+    keyed = {position: {msgspec.msgpack.encode(probe): probe for probe in group} for position, group in probes.items()}
+    payloads = {key: probe for group in keyed.values() for key, probe in group.items()}
     outcomes = dict(zip(payloads, await ask_workers(workers, task, list(payloads.values())), strict=True))
 
     def verdict(position: int) -> Verdict:
-        for alone in map(outcomes.__getitem__, keyed[position]):
-            if alone.exit in BROKEN_LIMITS:
-                return too_complex_params(alone)
-            if alone.exit is not Exit.OK:
-                return trouble(alone)
-            if (judged := verdict_of(alone.value)).status is not Status.OK:
+        for outcome in map(outcomes.__getitem__, keyed[position]):
+            if outcome.exit in BROKEN_LIMITS:
+                return too_complex_params(outcome)
+            if outcome.exit is not Exit.OK:
+                return trouble(outcome)
+            if (judged := verdict_of(outcome.value)).status is not Status.OK:
                 return judged
         return too_complex(broken[position])
 

@@ -86,8 +86,8 @@ def sentences(
     lines = []
     for path in _furthest(errors):
         where = _shown(path if path[:1] == (beside,) or not root else (root, *path))
-        known = [name for name in fields if name != beside] if len(path) == 1 else missing
-        line = _sentence(where, errors[path], known, "parameter" if root and len(path) == 1 else "field")
+        known_names = [name for name in fields if name != beside] if len(path) == 1 else missing
+        line = _sentence(where, errors[path], known_names, "parameter" if root and len(path) == 1 else "field")
         field = fields.get(str(path[0])) if len(path) == 1 else None
         is_type = all(problem["type"] in ("missing", *_TYPES) for problem in errors[path])
         if field is not None and field.description and is_type:
@@ -124,12 +124,12 @@ def _furthest(paths: Iterable[Path]) -> list[Path]:
     return [path for path in paths if len(path) == depths[path[:1]]]
 
 
-def _sentence(where: str, problems: Sequence[ErrorDetails], known: Sequence[str], noun: str) -> str:
+def _sentence(where: str, problems: Sequence[ErrorDetails], known_names: Sequence[str], noun: str) -> str:
     first = problems[0]
     if first["type"] == "missing":
         return f"{where} is missing"
     if first["type"] == "extra_forbidden":
-        return f"{where}: no such {noun}{near(where.rpartition('.')[2], known) or _listed(known)}"
+        return f"{where}: no such {noun}{near(where.rpartition('.')[2], known_names) or _listed(known_names)}"
     for problem in problems:
         if problem["type"] not in _TYPES and problem["type"] not in _BOUNDS:
             message = problem["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
@@ -138,13 +138,13 @@ def _sentence(where: str, problems: Sequence[ErrorDetails], known: Sequence[str]
         _BOUNDS[kind].format(**problem.get("ctx", {})) for problem in problems if (kind := problem["type"]) in _BOUNDS
     ]
     expected = list(dict.fromkeys(bounds or (_TYPES[problem["type"]] for problem in problems)))
-    *others, last = expected
-    return f"{where} must be {', '.join(others)}{' or ' if others else ''}{last}; it is {_described(first['input'])}"
+    *earlier, last = expected
+    return f"{where} must be {', '.join(earlier)}{' or ' if earlier else ''}{last}; it is {_described(first['input'])}"
 
 
-def _listed(known: Sequence[str]) -> str:
-    more = ", …" if len(known) > _SHOWN_NAMES else ""
-    return f"; there are {', '.join(sorted(known)[:_SHOWN_NAMES])}{more}" if known else ""
+def _listed(known_names: Sequence[str]) -> str:
+    ellipsis_mark = ", …" if len(known_names) > _SHOWN_NAMES else ""
+    return f"; there are {', '.join(sorted(known_names)[:_SHOWN_NAMES])}{ellipsis_mark}" if known_names else ""
 
 
 def _shown(path: Path) -> str:

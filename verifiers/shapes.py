@@ -34,12 +34,12 @@ def typed(kind: type[P], fields: Mapping[str, Any]) -> P:
 @cache
 def names(kind: type[Params]) -> frozenset[str]:
     """The names that a parameter may have, aliases among them."""
-    found: set[str] = set()
+    all_names: set[str] = set()
     for name, field in kind.model_fields.items():
         alias = field.validation_alias
         choices = alias.choices if isinstance(alias, AliasChoices) else [alias]
-        found |= {name, *(choice for choice in choices if isinstance(choice, str))}
-    return frozenset(found)
+        all_names |= {name, *(choice for choice in choices if isinstance(choice, str))}
+    return frozenset(all_names)
 
 
 @cache
@@ -70,15 +70,15 @@ def _bound_names(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "no-info", "function": _checker(frozenset(fields))}
 
 
-def _checker(known: frozenset[str]) -> Callable[[Any], Any]:
-    most = len(known) + _SPARE_NAMES
+def _checker(known_names: frozenset[str]) -> Callable[[Any], Any]:
+    limit = len(known_names) + _SPARE_NAMES
 
     def check(value: Any) -> Any:
-        if isinstance(value, dict) and len(value) > most:
-            unknown = [name for name in value if name not in known]
-            shown = ", ".join(repr(str(name)[:40]) for name in unknown[:3])
+        if isinstance(value, dict) and len(value) > limit:
+            unknown = [name for name in value if name not in known_names]
+            examples = ", ".join(repr(str(name)[:40]) for name in unknown[:3])
             raise PydanticCustomError(
-                "extra_forbidden", "{count} names are unknown: {shown}, ...", {"count": len(unknown), "shown": shown}
+                "extra_forbidden", "{count} names are unknown: {shown}, ...", {"count": len(unknown), "shown": examples}
             )
         return value
 

@@ -46,11 +46,11 @@ def spans(pattern: Any, text: str, start: int = 0, end: int | None = None) -> It
         for match in pattern.finditer(part):
             yield match.start() + start, match.end() + start
         return
-    behind, place = 0, start
+    byte_offset, position = 0, start
     for match in pattern.finditer(part):
-        first = place + len(part[behind : match.start()].decode("utf-8", "surrogatepass"))
-        behind, place = match.end(), first + len(match[0].decode("utf-8", "surrogatepass"))
-        yield first, place
+        first = position + len(part[byte_offset : match.start()].decode("utf-8", "surrogatepass"))
+        byte_offset, position = match.end(), first + len(match[0].decode("utf-8", "surrogatepass"))
+        yield first, position
 
 
 class Scan:

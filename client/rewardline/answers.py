@@ -38,9 +38,9 @@ _MARKS_OF_STRINGS = 4
 
 def most_bytes(request: Request) -> int:
     """The longest answer to a request."""
-    sent = sum(entry.payload.size for entry in request.entries)
-    sent += sum(reference.size for reference in request.references.values())
-    return _BASE_BYTES + _ITEM_BYTES * len(request.entries) + _QUOTES * sent
+    sent_bytes = sum(entry.payload.size for entry in request.entries)
+    sent_bytes += sum(reference.size for reference in request.references.values())
+    return _BASE_BYTES + _ITEM_BYTES * len(request.entries) + _QUOTES * sent_bytes
 
 
 def most_values(items: int) -> int:
@@ -48,47 +48,47 @@ def most_values(items: int) -> int:
     return _BASE_VALUES + _ITEM_VALUES * items
 
 
-async def pieces(response: aiohttp.ClientResponse, most: int) -> AsyncIterator[bytes]:
+async def pieces(response: aiohttp.ClientResponse, max_bytes: int) -> AsyncIterator[bytes]:
     """The parts of a body, inflated.
 
     Raises:
-        UnexpectedAnswer: It has more than `most` bytes, or another encoding than was asked for.
+        UnexpectedAnswer: It has more than `max_bytes` bytes, or another encoding than was asked for.
         Unavailable: It is not whole.
     """
     encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
     if encoding not in ("identity", "gzip"):
         raise UnexpectedAnswer(f"Content-Encoding {encoding[:40]!r}; the client asked for gzip")
-    if (response.content_length or 0) > most:
-        raise too_long(most)
+    if (response.content_length or 0) > max_bytes:
+        raise too_long(max_bytes)
     stream = _Gunzip() if encoding == "gzip" else None
-    sent = size = 0
+    sent_bytes = size = 0
     async for data in response.content.iter_any():
-        sent += len(data)
-        if sent > most:
-            raise too_long(most)
+        sent_bytes += len(data)
+        if sent_bytes > max_bytes:
+            raise too_long(max_bytes)
         for part in (data,) if stream is None else stream.parts(data):
             size += len(part)
-            if size > most:
-                raise too_long(most)
+            if size > max_bytes:
+                raise too_long(max_bytes)
             yield part
     if stream is not None and not stream.is_whole:
         raise Unavailable("unreachable", "the compressed answer ended too early")
 
 
-async def read(response: aiohttp.ClientResponse, most: int) -> bytes:
+async def read(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
     """A whole body. Raises as `pieces`."""
-    return b"".join([part async for part in pieces(response, most)])
+    return b"".join([part async for part in pieces(response, max_bytes)])
 
 
 async def read_refusal(response: aiohttp.ClientResponse) -> bytes:
     """The body of a refusal, or as much of it as can be read. Its status says enough."""
-    parts = []
+    chunks = []
     try:
-        async for part in pieces(response, REFUSAL_BYTES):
-            parts.append(part)
+        async for chunk in pieces(response, REFUSAL_BYTES):
+            chunks.append(chunk)
     except (UnexpectedAnswer, Unavailable):
         pass
-    return b"".join(parts)
+    return b"".join(chunks)
 
 
 class _Gunzip:
@@ -115,15 +115,15 @@ class _Gunzip:
                 data, self._member = self._member.unused_data, None
 
 
-def parsed(body: bytes, most: int = _CALL_VALUES) -> Any:
+def parsed(body: bytes, max_values: int = _CALL_VALUES) -> Any:
     """The JSON of an answer, with at most so many values.
 
     Raises:
         UnexpectedAnswer
     """
     # The characters are in texts, too. So most answers are known to be small enough at once.
-    if _values(body) > most and _values(_without_texts(body, most)) > most:
-        raise UnexpectedAnswer(f"more than {most} values in an answer")
+    if _values(body) > max_values and _values(_without_texts(body, max_values)) > max_values:
+        raise UnexpectedAnswer(f"more than {max_values} values in an answer")
     try:
         return json.loads(body, parse_constant=_refuse_constant)
     except ValueError as error:
@@ -140,18 +140,18 @@ def check_depth(answer: Any) -> None:
     level = [answer]
     for _ in range(MAX_DEPTH):
         level = [
-            inner
+            child
             for outer in level
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-            if isinstance(inner, (dict, list))
+            for child in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(child, (dict, list))
         ]
         if not level:
             return
     raise too_deep()
 
 
-def too_long(most: int) -> UnexpectedAnswer:
-    return UnexpectedAnswer(f"an answer of more than {most} bytes; is this the address of a Rewardline server?")
+def too_long(max_bytes: int) -> UnexpectedAnswer:
+    return UnexpectedAnswer(f"an answer of more than {max_bytes} bytes; is this the address of a Rewardline server?")
 
 
 def too_deep() -> UnexpectedAnswer:
@@ -166,10 +166,10 @@ def _values(body: bytes) -> int:
     return body.count(b",") + body.count(b"[") + body.count(b"{")
 
 
-def _without_texts(body: bytes, most: int) -> bytes:
+def _without_texts(body: bytes, max_values: int) -> bytes:
     bare = body.replace(b"\\\\", b"").replace(b'\\"', b"")
-    if bare.count(b'"') > _MARKS_OF_STRINGS * most:
-        raise UnexpectedAnswer(f"more than {most} values in an answer")
+    if bare.count(b'"') > _MARKS_OF_STRINGS * max_values:
+        raise UnexpectedAnswer(f"more than {max_values} values in an answer")
     return b"".join(bare.split(b'"')[::2])
 
 

@@ -47,9 +47,9 @@ def reward(*, reference: str | None = "answer", **options: Any) -> Reward:
 def item_of(function: Reward, prompt: str, completion: str, row: dict[str, Any]) -> dict[str, Any]:
     """Make the item of one sample."""
     item = function.hook.item(without_ending(completion), prompt=row.get("messages") or prompt, row=row)
-    named = None if function.reference is None else plain(row.get(function.reference))
-    if not is_missing(named) and not {"reference", "ground_truth", "test_cases"} & set(item):
-        item["reference"] = named
+    reference = None if function.reference is None else plain(row.get(function.reference))
+    if not is_missing(reference) and not {"reference", "ground_truth", "test_cases"} & set(item):
+        item["reference"] = reference
     return item
 
 

@@ -174,22 +174,22 @@ class AsyncClient(ConfiguredClient):
             Unavailable: No answer came in time.
             ValueError: Advantages over the whole batch need one request, and the groups do not fit into one.
         """
-        parts = chunked(groups)
-        if len(parts) > 1 and advantages and advantages.get("scale") == "batch":
+        batches = chunked(groups)
+        if len(batches) > 1 and advantages and advantages.get("scale") == "batch":
             raise ValueError("advantages over the batch need one request; send fewer groups at once")
-        given = {"majority": majority, "tournament": tournament, "terms": terms, "k": k, "advantages": advantages}
-        options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        optional = {"majority": majority, "tournament": tournament, "terms": terms, "k": k, "advantages": advantages}
+        options: dict[str, Any] = {name: value for name, value in optional.items() if value is not None}
         options.update(method=method, cache=cache)
         deadline = Deadline(self._options(deadline_s, cache).deadline_s)
         answers: list[dict[str, Any]] = []
-        for part in parts:
+        for batch in batches:
             left_s = max(_MIN_TIMEOUT_S, deadline.remaining_s())
-            body = {**options, "deadline_s": _server_deadline(left_s), "groups": list(part)}
+            body = {**options, "deadline_s": _server_deadline(left_s), "groups": list(batch)}
             answer = await self.call("POST", GROUPS, body, deadline_s=left_s, run_id=run_id)
-            found = answer.get("groups")
-            if not isinstance(found, list) or len(found) != len(part):
-                raise UnexpectedAnswer(f"expected {len(part)} groups")
-            answers += found
+            results = answer.get("groups")
+            if not isinstance(results, list) or len(results) != len(batch):
+                raise UnexpectedAnswer(f"expected {len(batch)} groups")
+            answers += results
         return answers
 
     async def stream(
@@ -273,9 +273,9 @@ class AsyncClient(ConfiguredClient):
             Conflict: An interaction with this id was opened with other fields.
             Unavailable: No answer came in time.
         """
-        named = dict(fields)
-        named.setdefault("instance_id", uuid.uuid4().hex)
-        view = await self.call("POST", INTERACTIONS, named, deadline_s=deadline_s, run_id=run_id)
+        interaction = dict(fields)
+        interaction.setdefault("instance_id", uuid.uuid4().hex)
+        view = await self.call("POST", INTERACTIONS, interaction, deadline_s=deadline_s, run_id=run_id)
         if "id" not in view:
             raise UnexpectedAnswer("expected an interaction with its id")
         return str(view["id"])
@@ -331,9 +331,9 @@ class AsyncClient(ConfiguredClient):
         """
         options = self._options(deadline_s, run_id=run_id)
         encoded = None if body is None else json_bytes(body)
-        sent = {**run_header(options.run_id), **(headers or {})}
+        all_headers = {**run_header(options.run_id), **(headers or {})}
         answer = await self._with_retries(
-            lambda transport, _: transport.call(method, path, encoded, sent), options.deadline_s
+            lambda transport, _: transport.call(method, path, encoded, all_headers), options.deadline_s
         )
         if not isinstance(answer, dict):
             raise UnexpectedAnswer(f"expected an object, found {type(answer).__name__}")
@@ -371,9 +371,9 @@ class AsyncClient(ConfiguredClient):
             self._abandon()
         with self._lock:
             states, self._loops = self._loops, {}
-        here = asyncio.get_running_loop()
+        running_loop = asyncio.get_running_loop()
         for loop, state in states.items():
-            if loop is here:
+            if loop is running_loop:
                 await state.close()
             elif loop.is_running():
                 elsewhere = asyncio.run_coroutine_threadsafe(state.close(), loop)
@@ -409,8 +409,8 @@ class AsyncClient(ConfiguredClient):
             self._abandon()
         loop = asyncio.get_running_loop()
         with self._lock:
-            for known in [known for known in self._loops if known.is_closed()]:
-                del self._loops[known]
+            for known_loop in [known_loop for known_loop in self._loops if known_loop.is_closed()]:
+                del self._loops[known_loop]
             state = self._loops.get(loop)
             if state is not None:
                 return state

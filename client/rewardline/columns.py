@@ -12,7 +12,7 @@ def rows_of(columns: Mapping[str, Any], size: int) -> list[dict[str, Any]]:
     """One row for each of `size` samples. Leaves out columns that are not lists or arrays of this size."""
     lists = {name: plain(values) for name, values in columns.items()}
     lists = {name: values for name, values in lists.items() if isinstance(values, list) and len(values) == size}
-    return [{name: values[place] for name, values in lists.items()} for place in range(size)]
+    return [{name: values[index] for name, values in lists.items()} for index in range(size)]
 
 
 REFERENCES = ("reference", "ground_truth", "answer")

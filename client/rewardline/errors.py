@@ -63,13 +63,13 @@ class RequestError(RewardlineError):
         return not isinstance(self, Unauthorized)
 
     def __str__(self) -> str:
-        parts = [self.title if self.status is None else f"{self.status} {self.title}"]
+        pieces = [self.title if self.status is None else f"{self.status} {self.title}"]
         if self.detail:
-            parts.append(self.detail)
-        parts += [f"{_path(error.loc)}: {error.msg}" for error in self.errors[:_SHOWN]]
+            pieces.append(self.detail)
+        pieces += [f"{_path(error.loc)}: {error.msg}" for error in self.errors[:_SHOWN]]
         if len(self.errors) > _SHOWN:
-            parts.append(f"and {len(self.errors) - _SHOWN} more")
-        return "; ".join(parts)
+            pieces.append(f"and {len(self.errors) - _SHOWN} more")
+        return "; ".join(pieces)
 
     def renumber(self, indexes: Sequence[int]) -> None:
         """Make `errors` name the caller's items. Position `i` of the request is the caller's item `indexes[i]`."""
@@ -122,13 +122,13 @@ class _ItemsError(RewardlineError):
         """Each such result, by its position in the batch."""
 
     def __str__(self) -> str:
-        shown = [
+        lines = [
             f"items[{index}]: {result.reason} {result.detail.get('message', '')}".rstrip()
             for index, result in list(self.results.items())[:_SHOWN]
         ]
         if len(self.results) > _SHOWN:
-            shown.append(f"and {len(self.results) - _SHOWN} more")
-        return "; ".join(shown)
+            lines.append(f"and {len(self.results) - _SHOWN} more")
+        return "; ".join(lines)
 
 
 class InvalidItems(_ItemsError):

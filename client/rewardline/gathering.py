@@ -110,7 +110,7 @@ class Gatherer:
 
     async def _settle(self, group: _Group, waiting: list[_Waiting]) -> None:
         """Give every future a result or an error. A request that was refused for one item is halved until that item is alone."""
-        futures = {id(one.entry): one.future for one in waiting}
+        futures = {id(waiter.entry): waiter.future for waiter in waiting}
 
         def emit(entry: Entry, result: Result) -> None:
             future = futures[id(entry)]
@@ -118,14 +118,14 @@ class Gatherer:
                 future.set_result(result)
 
         try:
-            await self._judge([one.entry for one in waiting], group.options, group.deadline, emit)
+            await self._judge([waiter.entry for waiter in waiting], group.options, group.deadline, emit)
         except Exception as error:  # noqa: BLE001 - the callers get it, whatever it is
-            left = [one for one in waiting if not one.future.done()]
+            unsettled = [waiter for waiter in waiting if not waiter.future.done()]
             if isinstance(error, RequestError) and error.about_items and len(waiting) > 1:
-                half = (len(left) + 1) // 2
+                half = (len(unsettled) + 1) // 2
                 await asyncio.gather(
-                    *(self._settle(group, part) for part in (left[:half], left[half:]) if part),
+                    *(self._settle(group, part) for part in (unsettled[:half], unsettled[half:]) if part),
                 )
                 return
-            for one in left:
-                one.future.set_exception(copy.copy(error) if isinstance(error, RewardlineError) else error)
+            for waiter in unsettled:
+                waiter.future.set_exception(copy.copy(error) if isinstance(error, RewardlineError) else error)

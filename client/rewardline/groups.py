@@ -13,16 +13,16 @@ _MAX_GROUPS, _MAX_MEMBERS, _MAX_BYTES = 2_048, 4_096, 8_000_000
 
 def chunked(groups: Sequence[Mapping[str, Any]]) -> list[Sequence[Mapping[str, Any]]]:
     """The groups in parts that the server takes. A group is never divided."""
-    parts: list[Sequence[Mapping[str, Any]]] = []
+    chunks: list[Sequence[Mapping[str, Any]]] = []
     start = members = nbytes = 0
     for at, group in enumerate(groups):
         size, weight = len(group["responses"]), len(json_bytes(group))
         is_full = at - start == _MAX_GROUPS or members + size > _MAX_MEMBERS or nbytes + weight > _MAX_BYTES
         if is_full and at > start:
-            parts.append(groups[start:at])
+            chunks.append(groups[start:at])
             start, members, nbytes = at, 0, 0
         members += size
         nbytes += weight
     if start < len(groups):
-        parts.append(groups[start:])
-    return parts
+        chunks.append(groups[start:])
+    return chunks

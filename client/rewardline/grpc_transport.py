@@ -157,20 +157,20 @@ class GrpcTransport:
             deliver(position, self._as_json(result))
 
     async def _deliver_stream(self, request: Request, deliver: Deliver) -> None:
-        seen: set[int] = set()
+        indexes: set[int] = set()
         metadata = self._call_metadata(request.run_id)
         call = self._score_stream(_stream_items(request), timeout=request.timeout_s, metadata=metadata)
         try:
             async for body in call:
                 result = _message(pb.Result, body, most_bytes(request))
-                if result.index >= len(request.entries) or result.index in seen:
+                if result.index >= len(request.entries) or result.index in indexes:
                     raise UnexpectedAnswer(f"a result for index {result.index}, of {len(request.entries)} items")
-                seen.add(result.index)
+                indexes.add(result.index)
                 deliver(result.index, self._as_json(result))
         finally:
             call.cancel()
-        if len(seen) < len(request.entries):
-            raise Unavailable("unreachable", f"the stream ended after {len(seen)} of {len(request.entries)} results")
+        if len(indexes) < len(request.entries):
+            raise Unavailable("unreachable", f"the stream ended after {len(indexes)} of {len(request.entries)} results")
 
     async def call(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Any:
         if path != GROUPS or body is None:
@@ -277,7 +277,7 @@ def _set(message: Any, name: str, value: Any) -> None:
         if isinstance(value, str):
             _check_text(value)
             setattr(message, name, value)
-        elif not all(isinstance(each, Mapping) for each in value):
+        elif not all(isinstance(entry, Mapping) for entry in value):
             raise TypeError("expected text or a list of messages")
         elif not all(map(_is_plain, value)):
             text = to_json(value)
@@ -333,14 +333,14 @@ def _loaded(text: str) -> Any:
     return parsed(text.encode(), most_values(1)) if text else None
 
 
-def _message(kind: Any, body: bytes, most: int, fields: int | None = None) -> Any:
+def _message(kind: Any, body: bytes, max_bytes: int, fields: int | None = None) -> Any:
     """The message of an answer.
 
     Raises:
-        UnexpectedAnswer: It has more than `most` bytes or so many `fields`, or it is another message.
+        UnexpectedAnswer: It has more than `max_bytes` bytes or so many `fields`, or it is another message.
     """
-    if len(body) > most:
-        raise too_long(most)
+    if len(body) > max_bytes:
+        raise too_long(max_bytes)
     try:
         if fields is not None and len(body) > _SMALL_BYTES and _has_more_fields(body, fields):
             raise UnexpectedAnswer(f"more than {fields} parts in an answer")
@@ -349,10 +349,10 @@ def _message(kind: Any, body: bytes, most: int, fields: int | None = None) -> An
         raise UnexpectedAnswer(f"not the message {kind.DESCRIPTOR.name}") from error
 
 
-def _has_more_fields(body: bytes, most: int) -> bool:
-    """Whether a message of messages has more than `most` of them. An empty one takes two bytes, and fifty times as much memory."""
+def _has_more_fields(body: bytes, limit: int) -> bool:
+    """Whether a message of messages has more than `limit` of them. An empty one takes two bytes, and fifty times as much memory."""
     position = 0
-    for _ in range(most):
+    for _ in range(limit):
         if position >= len(body):
             return False
         if body[position] & 7 != _LENGTH_DELIMITED:

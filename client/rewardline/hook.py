@@ -139,7 +139,7 @@ class Hook:
             TypeError: There is no such option. The message has the one that was probably meant.
             ValueError: An option can never work.
         """
-        names = [one.name for one in fields(cls) if one.init]
+        names = [option_field.name for option_field in fields(cls) if option_field.init]
         for name in options:
             if name not in names:
                 close = difflib.get_close_matches(name, names, 1)
@@ -148,13 +148,13 @@ class Hook:
         return cls(**options)
 
     def __post_init__(self) -> None:
-        given = [name for name in ("verifier", "recipe", "checks") if getattr(self, name) is not None]
-        if len(given) > 1:
-            raise ValueError(f"give one of verifier, recipe and checks, not {' and '.join(given)}")
+        choices = [name for name in ("verifier", "recipe", "checks") if getattr(self, name) is not None]
+        if len(choices) > 1:
+            raise ValueError(f"give one of verifier, recipe and checks, not {' and '.join(choices)}")
         for name in ("on_failed", "on_invalid", "on_unserved"):
             _check_missing(name, getattr(self, name))
-        if own := sorted({"id", "member"} & set(self.group or ())):
-            raise ValueError(f"group: the hook sets {own[0]!r}; remove it")
+        if reserved := sorted({"id", "member"} & set(self.group or ())):
+            raise ValueError(f"group: the hook sets {reserved[0]!r}; remove it")
         if isinstance(self.components, str):
             raise TypeError(f"components must be a list or a mapping, found the string {self.components!r}")
         AsyncClient(**self.client_config())  # raises if a setting can never work
@@ -189,13 +189,13 @@ class Hook:
         """
         if self.group is None:
             return item
-        named = {
+        membership = {
             "wait_s": min(_LONGEST_WAIT_S, self.deadline_s / 2),
             **plain(self.group),
             "member": member,
             "size": size,
         }
-        return {**item, "group": named if name is None else {**named, "id": name}}
+        return {**item, "group": membership if name is None else {**membership, "id": name}}
 
     def in_groups(self, items: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         """The items of one call as members of the groups of their prompts. Items that are members already stay so.
@@ -205,14 +205,14 @@ class Hook:
         Raises:
             ValueError: A sample has no prompt, or is alone in this call and there is no `size`.
         """
-        found = list(items)
+        members = list(items)
         if self.group is None:
-            return found
-        places: dict[str, list[int]] = {}
-        for place, item in enumerate(items):
+            return members
+        positions: dict[str, list[int]] = {}
+        for position, item in enumerate(items):
             if "group" not in item:
-                places.setdefault(_prompt_of(item), []).append(place)
-        for of_prompt in places.values():
+                positions.setdefault(_prompt_of(item), []).append(position)
+        for of_prompt in positions.values():
             size = int(self.group.get("size") or len(of_prompt))
             if "size" not in self.group and size == 1:
                 raise ValueError(
@@ -221,9 +221,9 @@ class Hook:
             for start in range(0, len(of_prompt), size):
                 part = of_prompt[start : start + size]
                 name = f"{PROCESS}/{secrets.token_hex(8)}" if len(part) == size else None
-                for place in part:
-                    found[place] = self.member(dict(items[place]), name, secrets.token_hex(8), size)
-        return found
+                for position in part:
+                    members[position] = self.member(dict(items[position]), name, secrets.token_hex(8), size)
+        return members
 
     def item(
         self,
@@ -343,19 +343,19 @@ class Hook:
         Raises:
             ValueError: The composition has no such check, and `components` has no value for it.
         """
-        found = {check.get("name") or check.get("verifier"): check for check in result.checks or ()}
+        checks = {check.get("name") or check.get("verifier"): check for check in result.checks or ()}
         if not result.checks and result.status is Status.OK:
-            found = {result.verifier: {"value": result.reward}}
+            checks = {result.verifier: {"value": result.reward}}
         values = {}
         for name in self.components:
-            check = found.get(name)
+            check = checks.get(name)
             value = None if check is None else check.get("value", check.get("reward", check.get("score")))
             if value is None:
                 value = self.components.get(name) if isinstance(self.components, Mapping) else None
             if value is None and result.status is not Status.OK:
                 value = self._reward(result)
             if value is None:
-                raise ValueError(f"no check {name!r} in this result; there are {sorted(map(str, found))}")
+                raise ValueError(f"no check {name!r} in this result; there are {sorted(map(str, checks))}")
             values[str(name)] = float(value)
         return values
 
@@ -388,11 +388,11 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
     if isinstance(value, Mapping):
-        return {str(key): plain(each) for key, each in value.items()}
+        return {str(key): plain(member) for key, member in value.items()}
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     if isinstance(value, Sequence):
-        return [plain(each) for each in value]
+        return [plain(member) for member in value]
     if callable(dump := getattr(value, "model_dump", None)):
         return plain(dump(mode="json", exclude_none=True))
     # Arrays and numbers of numpy and torch. This package depends on neither.
@@ -404,8 +404,8 @@ def _prompt_of(item: Mapping[str, Any]) -> str:
     """What the samples of a prompt have in common."""
     if item.get("prompt") is None:
         raise ValueError("group: a sample without a prompt has no group; see that the hook sends prompts")
-    own = ("response", "id", "metadata")
-    return json.dumps({name: value for name, value in item.items() if name not in own}, sort_keys=True, default=str)
+    omit = ("response", "id", "metadata")
+    return json.dumps({name: value for name, value in item.items() if name not in omit}, sort_keys=True, default=str)
 
 
 def is_missing(value: Any) -> bool:
@@ -421,18 +421,18 @@ _LOCK = threading.Lock()
 """Guards both dicts above: threads may make the first call at once."""
 
 
-def _shared(known: dict[tuple[Any, ...], ClientT], kind: type[ClientT], config: dict[str, Any]) -> ClientT:
+def _shared(clients: dict[tuple[Any, ...], ClientT], kind: type[ClientT], config: dict[str, Any]) -> ClientT:
     key = tuple(sorted(config.items()))
     with _LOCK:
-        if key not in known:
-            known[key] = kind(**config)
-        return known[key]
+        if key not in clients:
+            clients[key] = kind(**config)
+        return clients[key]
 
 
 def _raise(error: type[InvalidItems] | type[FailedItems], status: Status, results: Iterable[Result]) -> None:
-    found = {index: result for index, result in enumerate(results) if result.status is status}
-    if found:
-        raise error(found)
+    unjudged = {index: result for index, result in enumerate(results) if result.status is status}
+    if unjudged:
+        raise error(unjudged)
 
 
 def _known(value: float | None) -> float:

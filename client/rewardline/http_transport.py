@@ -123,19 +123,19 @@ class HttpTransport:
 
     async def _deliver_lines(self, response: aiohttp.ClientResponse, request: Request, deliver: Deliver) -> None:
         expected = len(request.entries)
-        seen: set[int] = set()
-        begun: list[bytes] = []
+        positions: set[int] = set()
+        line_pieces: list[bytes] = []
         async for data in answers.pieces(response, most_bytes(request)):
-            first, *others = data.split(b"\n")
-            begun.append(first)
-            for other in others:
-                self._deliver_line(b"".join(begun), expected, seen, deliver)
-                begun = [other]
-        self._deliver_line(b"".join(begun), expected, seen, deliver)
-        if len(seen) < expected:
-            raise Unavailable("unreachable", f"the stream ended after {len(seen)} of {expected} results")
+            first, *line_ends = data.split(b"\n")
+            line_pieces.append(first)
+            for line_end in line_ends:
+                self._deliver_line(b"".join(line_pieces), expected, positions, deliver)
+                line_pieces = [line_end]
+        self._deliver_line(b"".join(line_pieces), expected, positions, deliver)
+        if len(positions) < expected:
+            raise Unavailable("unreachable", f"the stream ended after {len(positions)} of {expected} results")
 
-    def _deliver_line(self, line: bytes, expected: int, seen: set[int], deliver: Deliver) -> None:
+    def _deliver_line(self, line: bytes, expected: int, positions: set[int], deliver: Deliver) -> None:
         if not line.strip():
             return
         raw = parsed(self._secrets.body(line), most_values(1))
@@ -144,20 +144,20 @@ class HttpTransport:
         if "index" not in raw:
             return  # the summary
         position = raw["index"]
-        if type(position) is not int or not 0 <= position < expected or position in seen:
+        if type(position) is not int or not 0 <= position < expected or position in positions:
             raise UnexpectedAnswer(f"a result for index {position!r:.40}, of {expected} items")
-        seen.add(position)
+        positions.add(position)
         deliver(position, raw)
 
 
 def body_of(request: Request) -> bytes:
     """Join the items, which were encoded when the call was cut into requests."""
-    rest = json_bytes({"deadline_s": request.deadline_s, "cache": request.cache, "explain": request.explain})
-    parts = [b'{"items":[', b",".join(entry.payload.wire for entry in request.entries), b"],"]
+    options = json_bytes({"deadline_s": request.deadline_s, "cache": request.cache, "explain": request.explain})
+    pieces = [b'{"items":[', b",".join(entry.payload.wire for entry in request.entries), b"],"]
     if request.references:
-        parts += [b'"references":{', b",".join(_named(*pair) for pair in request.references.items()), b"},"]
-    parts.append(rest[1:])
-    return b"".join(parts)
+        pieces += [b'"references":{', b",".join(_named(*pair) for pair in request.references.items()), b"},"]
+    pieces.append(options[1:])
+    return b"".join(pieces)
 
 
 def _named(name: str, reference: Payload) -> bytes:
@@ -168,8 +168,8 @@ def _named(name: str, reference: Payload) -> bytes:
 def deliver_batch(answer: Any, expected: int, deliver: Deliver) -> None:
     results = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list) or len(results) != expected:
-        found = f"{len(results)} results" if isinstance(results, list) else "none"
-        raise UnexpectedAnswer(f"expected {expected} results, found {found}")
+        description = f"{len(results)} results" if isinstance(results, list) else "none"
+        raise UnexpectedAnswer(f"expected {expected} results, found {description}")
     for position, raw in enumerate(results):
         deliver(position, raw)
 
@@ -192,15 +192,15 @@ def _translated(url: str) -> Iterator[None]:
 
 
 def refusal(
-    status: int, headers: Mapping[str, str], body: bytes, more: Mapping[int, type[RequestError]] | None = None
+    status: int, headers: Mapping[str, str], body: bytes, extra_kinds: Mapping[int, type[RequestError]] | None = None
 ) -> RewardlineError:
-    """The error of a response. The statuses in `more` count only with a title, which no other kind of server sends."""
+    """The error of a response. The statuses in `extra_kinds` count only with a title, which no other kind of server sends."""
     try:
         answer = whole_answer(body)
     except UnexpectedAnswer:
         answer = None
     title = cut(str(answer.get("title") or "")) if isinstance(answer, dict) else ""
-    kinds = {**BY_STATUS, **(more or {})} if title else BY_STATUS
+    kinds = {**BY_STATUS, **(extra_kinds or {})} if title else BY_STATUS
     if status in kinds:
         details = problem(answer) or {"detail": excerpt(body)}  # a proxy sends text, not problem+json
         return kinds[status](title or kinds[status].__name__, status=status, **details)

@@ -22,9 +22,9 @@ def sendable(value: Any) -> Any:
         return value
     value = plain(value)
     if isinstance(value, Mapping):
-        return {sendable(str(key)): sendable(each) for key, each in value.items() if _is_json(each)}
+        return {sendable(str(key)): sendable(member) for key, member in value.items() if _is_json(member)}
     if isinstance(value, Sequence):
-        return [sendable(each) for each in value]
+        return [sendable(member) for member in value]
     return value if isinstance(value, _JSON) else None
 
 

@@ -90,18 +90,18 @@ class VerifierResourcesServer(SimpleResourcesServer):
         Raises:
             HTTPException: 422: The rollout cannot be judged until the data set is mended.
         """
-        sent = body.model_dump(mode="json", by_alias=True)
+        rollout = body.model_dump(mode="json", by_alias=True)
         episode = isinstance(body, EpisodeVerifyRequest)
         # The answer to an episode has fields for a missing verdict.
         hook = hook_of({"on_failed": "abstain", **self.config.rewardline} if episode else self.config.rewardline)
         on_failed = ("status" if hook.on_failed == "raise" else "mask") if episode else None
         with _as_http_errors():
             try:
-                return JSONResponse(await forwarded(hook, sent, on_failed=on_failed))
+                return JSONResponse(await forwarded(hook, rollout, on_failed=on_failed))
             except Unavailable as error:
                 if hook.on_failed == "raise":
                     raise
-                return JSONResponse(unjudged(hook, body.verification_input if episode else sent, error))
+                return JSONResponse(unjudged(hook, body.verification_input if episode else rollout, error))
 
 
 @contextmanager
@@ -134,14 +134,14 @@ def path_of(hook: Hook, *, on_failed: Optional[str] = None) -> str:
     """The path of the route, with the options of the hook. Without them, the columns and labels of the row decide."""
     if hook.checks is not None:
         raise ValueError("this route takes no checks; name a recipe")
-    named = {"verifier": hook.verifier, "recipe": hook.recipe}
-    named["params"] = None if hook.params is None else json.dumps(hook.params)
-    named["group"] = None if hook.group is None else json.dumps(hook.group)
-    named["cache"] = None if hook.cache == "use" else hook.cache
-    named["on_failed"] = on_failed
+    options = {"verifier": hook.verifier, "recipe": hook.recipe}
+    options["params"] = None if hook.params is None else json.dumps(hook.params)
+    options["group"] = None if hook.group is None else json.dumps(hook.group)
+    options["cache"] = None if hook.cache == "use" else hook.cache
+    options["on_failed"] = on_failed
     if on_failed == "mask":
-        named["deadline_s"] = f"{max(1.0, hook.deadline_s - _MARGIN_S):g}"
-    query = urlencode({name: value for name, value in named.items() if value is not None})
+        options["deadline_s"] = f"{max(1.0, hook.deadline_s - _MARGIN_S):g}"
+    query = urlencode({name: value for name, value in options.items() if value is not None})
     return f"{DOOR}?{query}" if query else DOOR
 
 

@@ -98,8 +98,8 @@ VerifierEnvironment = ray.remote(max_restarts=-1, max_task_retries=-1)(Environme
 
 def item_of(hook: Hook, log: Sequence[Mapping[str, Any]], metadata: Mapping[str, Any] | None) -> dict[str, Any]:
     """Make the item of one sample. A message log holds tensors of tokens, too; the item leaves them out."""
-    messages = [{"role": str(each["role"]), "content": plain(each["content"])} for each in log]
-    last = max((place for place, each in enumerate(messages) if each["role"] == "assistant"), default=None)
+    messages = [{"role": str(message["role"]), "content": plain(message["content"])} for message in log]
+    last = max((position for position, message in enumerate(messages) if message["role"] == "assistant"), default=None)
     if last is None:
         return hook.item("", prompt=messages or None, row=metadata)
     return hook.item(messages[last]["content"], prompt=messages[:last] or None, row=metadata)
@@ -115,7 +115,7 @@ def rewards_of(hook: Hook, results: Sequence[Result]) -> Any:
     if not hook.components:
         return rewards
     values = [hook.component_values(result) for result in results]
-    return {str(name): torch.tensor([each[name] for each in values]) for name in hook.components}
+    return {str(name): torch.tensor([row[name] for row in values]) for name in hook.components}
 
 
 def _observation(result: Result) -> dict[str, str]:

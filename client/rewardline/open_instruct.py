@@ -95,6 +95,6 @@ def define(name: str, *, weight: float = 1.0, **options: Any) -> type[Any]:
         self.hook = hook
 
     members = {"__init__": __init__, "__module__": __name__, "__doc__": f"`{name}`, judged by a Rewardline server."}
-    made = type(f"Remote_{name}", (RemoteVerifier, VerifierFunction), members)
-    _DEFINED.append(made)
-    return made
+    verifier_class = type(f"Remote_{name}", (RemoteVerifier, VerifierFunction), members)
+    _DEFINED.append(verifier_class)
+    return verifier_class

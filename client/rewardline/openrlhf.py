@@ -47,7 +47,7 @@ def reward(**options: Any) -> Callable[..., dict[str, Any]]:
 
     def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any], **_: Any) -> dict[str, Any]:
         with _logged():
-            items = [item_of(hook, *each) for each in zip(queries, prompts, labels)]
+            items = [item_of(hook, *sample) for sample in zip(queries, prompts, labels)]
             results = [hook.score_one_blocking(items[0])] if len(items) == 1 else hook.score_blocking(items)
             return answer_of(hook, results)
 
@@ -61,14 +61,14 @@ def item_of(hook: Hook, query: str, prompt: str, label: Any) -> dict[str, Any]:
     """
     row = _row(label)
     reference = label if row is None and label != "" else None
-    named = {name: plain(row[name]) for name in _NAMED if row is not None and row.get(name) is not None}
-    params = {**(hook.params or {}), **named.pop("params", {})}
-    if named:
+    fields = {name: plain(row[name]) for name in _NAMED if row is not None and row.get(name) is not None}
+    params = {**(hook.params or {}), **fields.pop("params", {})}
+    if fields:
         hook = replace(hook, verifier=None, recipe=None, checks=None)
     item = hook.item(response_of(query, prompt), reference=reference, prompt=prompt, row=row)
-    if named:
+    if fields:
         item = {name: value for name, value in item.items() if name not in LABELS}
-    return {**item, **named, **({"params": params} if params else {})}
+    return {**item, **fields, **({"params": params} if params else {})}
 
 
 def response_of(query: str, prompt: str) -> str:
@@ -89,9 +89,9 @@ def answer_of(hook: Hook, results: Sequence[Result]) -> dict[str, Any]:
     numbers = [hook.numbers(result) for result in results]
     keys = numbers[0] if numbers else ()
     return {
-        "rewards": _tensor([each["score"] for each in numbers]),
-        "scores": _tensor([min(max(each["acc"], 0.0), 1.0) for each in numbers]),
-        "extra_logs": {name: _tensor([each[name] for each in numbers]) for name in keys},
+        "rewards": _tensor([row["score"] for row in numbers]),
+        "scores": _tensor([min(max(row["acc"], 0.0), 1.0) for row in numbers]),
+        "extra_logs": {name: _tensor([row[name] for row in numbers]) for name in keys},
     }
 
 
@@ -112,14 +112,14 @@ def _tensor(values: Sequence[float]) -> Any:
 def _end_of(prompt: str, query: str) -> int:
     """The position where the prompt ends, in a text that does not begin with it: OpenRLHF cut it, or decoded it differently."""
     tail = prompt.rstrip()[-_TAIL:]
-    ends = [found.end() for found in re.finditer(re.escape(tail), query)] if tail else []
-    for end in ends:
+    tail_ends = [match.end() for match in re.finditer(re.escape(tail), query)] if tail else []
+    for end in tail_ends:
         if any(prompt.rstrip().endswith(query[start:end]) for start in range(min(_GARBLED, end - len(tail)) + 1)):
             return end
-    written = prompt.count(tail) if tail else 0
-    if not 0 < written <= len(ends):
+    occurrences = prompt.count(tail) if tail else 0
+    if not 0 < occurrences <= len(tail_ends):
         raise ValueError(f"the text does not hold the end of its prompt: {query[:200]!r}")
-    return ends[written - 1]
+    return tail_ends[occurrences - 1]
 
 
 def _row(label: Any) -> Mapping[str, Any] | None:

@@ -90,22 +90,22 @@ class Agent(AgentInstanceBase):
         gained, self._paid = turn.trajectory_score - self._paid, turn.trajectory_score
         if turn.should_terminate:
             await self._rollout.end(self._hook.client())
-            return _step_output(gained, turn.score, "", done=True, status=Status.OK)
+            return _step_output(gained, turn.score, "", is_done=True, status=Status.OK)
         self._messages.append({"role": "user", "content": turn.response})
         feedback = self._template.replace("{feedback}", turn.response)
-        return _step_output(gained, turn.score, feedback, done=False, status=Status.OK)
+        return _step_output(gained, turn.score, feedback, is_done=False, status=Status.OK)
 
     def _without(self, result: Result) -> dict[str, Any]:
         value = never_none(self._hook.reward(result))
-        return _step_output(value - self._paid, min(max(value, 0.0), 1.0), "", done=True, status=result.status)
+        return _step_output(value - self._paid, min(max(value, 0.0), 1.0), "", is_done=True, status=result.status)
 
 
-def _step_output(reward: float, score: float, feedback: str, *, done: bool, status: Status) -> dict[str, Any]:
+def _step_output(reward: float, score: float, feedback: str, *, is_done: bool, status: Status) -> dict[str, Any]:
     logs = {**status.flags, "acc": score}
     return {
         "rewards": torch.tensor(reward, dtype=torch.float32),
         "scores": torch.tensor(score, dtype=torch.float32),
         "environment_feedback": feedback,
-        "done": done,
+        "done": is_done,
         "extra_logs": {name: torch.tensor(value, dtype=torch.float32) for name, value in logs.items()},
     }

@@ -70,8 +70,8 @@ class RayTransport:
 
     async def call(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Any:
         """Call any other route and return its JSON."""
-        sent = dict(headers) if body is None else {**headers, "content-type": "application/json"}
-        answer = await self._request(method, path, sent, body or b"", 1)
+        all_headers = dict(headers) if body is None else {**headers, "content-type": "application/json"}
+        answer = await self._request(method, path, all_headers, body or b"", 1)
         return whole_answer(self._content(answer, CALL_BYTES, BY_STATUS_OF_STATE))
 
     async def verifiers(self, timeout_s: float) -> list[dict[str, Any]]:
@@ -87,13 +87,13 @@ class RayTransport:
             if task is not None:
                 task.cancel()
 
-    def _content(self, answer: Answer, most: int, more: Any = None) -> bytes:
+    def _content(self, answer: Answer, max_bytes: int, extra_kinds: Any = None) -> bytes:
         """The body of an answer. Ray has received it, so only what is made of it is bounded here."""
         status, headers, body = answer[0], answer[1], self._secrets.body(answer[2])
         if status not in (200, 201):
-            raise refusal(status, {name.title(): value for name, value in headers.items()}, body, more)
-        if len(body) > most:
-            raise too_long(most)
+            raise refusal(status, {name.title(): value for name, value in headers.items()}, body, extra_kinds)
+        if len(body) > max_bytes:
+            raise too_long(max_bytes)
         return body
 
     async def _request(
@@ -104,7 +104,7 @@ class RayTransport:
         Raises:
             Unavailable: none does now. It has the trouble of the last one.
         """
-        sent = {**self._headers, **trace_context.headers(), **headers}
+        all_headers = {**self._headers, **trace_context.headers(), **headers}
         refused: Answer | None = None
         fault: Unavailable | None = None
         tried: set[str] = set()
@@ -114,7 +114,7 @@ class RayTransport:
                 break
             tried.add(member.name)
             try:
-                answer = await member.request(items, method, path, sent, body)
+                answer = await member.request(items, method, path, all_headers, body)
             except Unavailable as error:
                 fault = error
                 self._ask(member)
@@ -133,7 +133,7 @@ class RayTransport:
         self._look()
         give_up_at = time.monotonic() + _WAIT_S
         while True:
-            able = [each for each in self._members.values() if each.is_able and each.name not in tried]
+            able = [m for m in self._members.values() if m.is_able and m.name not in tried]
             if able:
                 return min(able, key=lambda member: member.load)
             left_s = give_up_at - time.monotonic()
@@ -144,8 +144,8 @@ class RayTransport:
                 await asyncio.wait_for(self._changed.wait(), left_s)
 
     def _why_none(self) -> str:
-        known = [member.trouble for member in self._members.values()]
-        return f"no actor of the pool {self._name!r} can judge now: {known[0]}" if known else self._trouble
+        troubles = [member.trouble for member in self._members.values()]
+        return f"no actor of the pool {self._name!r} can judge now: {troubles[0]}" if troubles else self._trouble
 
     def _look(self) -> None:
         """Look for members in the background, unless this was done a moment ago."""
@@ -156,23 +156,23 @@ class RayTransport:
     async def _find(self) -> None:
         loop = asyncio.get_running_loop()
         try:
-            found = await loop.run_in_executor(None, _actors, self._name, frozenset(self._members))
+            actors = await loop.run_in_executor(None, _actors, self._name, frozenset(self._members))
             self._trouble = (
                 f"no actor of the pool {self._name!r} is in this Ray cluster; start it: rewardline.ray.start()"
             )
         except (RayError, ConnectionError, ValueError, RuntimeError) as error:
-            found, self._trouble = None, f"no Ray cluster answers here: {error}"
+            actors, self._trouble = None, f"no Ray cluster answers here: {error}"
         finally:
             self._looking = None
             self._looked_at = time.monotonic()
             self._changed.set()
-        if found is None:
+        if actors is None:
             return
-        for name in [name for name in self._members if name not in found]:
+        for name in [name for name in self._members if name not in actors]:
             asking = self._members.pop(name).asking
             if asking is not None:
                 asking.cancel()
-        for name, actor in found.items():
+        for name, actor in actors.items():
             if actor is not None:
                 self._members[name] = _Member(name, actor)
                 self._ask(self._members[name])
@@ -250,16 +250,16 @@ def _lost(name: str, error: RayError) -> Unavailable:
     return Unavailable("unreachable", f"the actor {name}: {first_line}")
 
 
-def _actors(pool: str, known: frozenset[str]) -> dict[str, Any]:
+def _actors(pool: str, known_names: frozenset[str]) -> dict[str, Any]:
     """The actors of a pool by name; None for those that are known. Blocks."""
     if not ray.is_initialized():
         ray.init(address="auto", namespace=NAMESPACE, log_to_driver=False)
-    found: dict[str, Any] = {}
+    actors: dict[str, Any] = {}
     for listed in ray.util.list_named_actors(all_namespaces=True):
         name = listed["name"]
         if listed["namespace"] == NAMESPACE and name.partition(":")[0] == pool:
             try:
-                found[name] = None if name in known else ray.get_actor(name, namespace=NAMESPACE)
+                actors[name] = None if name in known_names else ray.get_actor(name, namespace=NAMESPACE)
             except ValueError:  # it ended between the two calls
                 continue
-    return found
+    return actors

@@ -22,8 +22,8 @@ class Secrets:
         password = urlsplit(url).password if "@" in url else None
         secrets = {secret for secret in (api_key, password, unquote(password or "")) if secret}
         secrets = {secret for secret in secrets if len(secret) >= _MIN_CHARS}
-        written = secrets | {json.dumps(secret)[1:-1] for secret in secrets}
-        self._texts = sorted(written, key=len, reverse=True)
+        spellings = secrets | {json.dumps(secret)[1:-1] for secret in secrets}
+        self._texts = sorted(spellings, key=len, reverse=True)
         self._bytes = [text.encode("utf-8", "surrogatepass") for text in self._texts]
 
     def text(self, text: str) -> str:
@@ -45,8 +45,8 @@ class Secrets:
         error.args = self._value(error.args)
         cause: BaseException | None = error.__cause__ or error.__context__
         while cause is not None:
-            shown = f"{cause} {cause!r}"
-            if self.text(shown) != shown:
+            description = f"{cause} {cause!r}"
+            if self.text(description) != description:
                 error.__cause__ = error.__context__ = None
                 return
             cause = cause.__cause__ or cause.__context__

@@ -87,9 +87,9 @@ class Evaluator:
 
     def _parts(self, episode: Any) -> tuple[list[Any], Any]:
         """The prompt of the judged agent, and its response."""
-        trajectories = [each for each in episode.trajectories if self.trajectory in (None, each.name)]
+        trajectories = [trajectory for trajectory in episode.trajectories if self.trajectory in (None, trajectory.name)]
         if self.trajectory is not None and not trajectories:
-            names = [each.name for each in episode.trajectories]
+            names = [trajectory.name for trajectory in episode.trajectories]
             raise ValueError(f"no trajectory is named {self.trajectory!r}; there are {names}")
         steps = trajectories[-1].steps if trajectories else []
         chat = _chat(steps)
@@ -118,12 +118,12 @@ def _messages(step: Any) -> list[Any]:
 def _plain(value: Any) -> Any:
     """Translate rLLM's own calls to those of chat, with the arguments as the model wrote them, if rLLM kept these."""
     if isinstance(value, Mapping):
-        return {key: _plain(each) for key, each in value.items()}
+        return {key: _plain(member) for key, member in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(each) for each in value]
+        return [_plain(member) for member in value]
     if hasattr(value, "name") and hasattr(value, "arguments"):
-        written = getattr(value, "arguments_raw", None)
-        return {"type": "function", "function": {"name": value.name, "arguments": written or value.arguments}}
+        raw_arguments = getattr(value, "arguments_raw", None)
+        return {"type": "function", "function": {"name": value.name, "arguments": raw_arguments or value.arguments}}
     return str(value) if hasattr(value, "to_string") else value
 
 
@@ -132,11 +132,11 @@ def _start(first: Sequence[Any], chat: Sequence[Any]) -> int:
     prompt_size = len(first) - 1
     if first and list(first[:prompt_size]) == list(chat[:prompt_size]):
         return prompt_size
-    return next((place for place, message in enumerate(chat) if message.get("role") == "assistant"), len(chat))
+    return next((position for position, message in enumerate(chat) if message.get("role") == "assistant"), len(chat))
 
 
 def _answer(episode: Any, trajectories: Sequence[Any], steps: Sequence[Any]) -> Any:
     """The response of an episode without messages: the flow's answer, else the last output."""
-    outputs = [getattr(each, "output", None) for each in (*trajectories, *reversed(steps))]
-    found = [getattr(episode, "artifacts", {}).get("answer"), *outputs]
-    return sendable(next((each for each in found if each not in (None, "")), ""))
+    outputs = [getattr(candidate, "output", None) for candidate in (*trajectories, *reversed(steps))]
+    candidates = [getattr(episode, "artifacts", {}).get("answer"), *outputs]
+    return sendable(next((candidate for candidate in candidates if candidate not in (None, "")), ""))

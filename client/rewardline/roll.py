@@ -76,11 +76,11 @@ class RewardWorker(Worker):
         return [item_of(self.hook, self.recipes, *sample) for sample in zip(responses, prompts, rows)]
 
     def _prompts(self, data: Any, rows: Sequence[Mapping[str, Any]]) -> list[Any]:
-        written = [_messages(row) for row in rows]
-        if None not in written or "prompts" not in data.batch.keys():  # noqa: SIM118 - a TensorDict knows no `in`
-            return written
+        chats = [_messages(row) for row in rows]
+        if None not in chats or "prompts" not in data.batch.keys():  # noqa: SIM118 - a TensorDict knows no `in`
+            return chats
         decoded = self._texts(data.batch["prompts"])
-        return [text if known is None else known for known, text in zip(written, decoded)]
+        return [text if chat is None else chat for chat, text in zip(chats, decoded)]
 
     def _texts(self, ids: Any) -> list[str]:
         return list(self.tokenizer.batch_decode(ids, skip_special_tokens=True)) if len(ids) else []
@@ -93,8 +93,8 @@ def configured(worker_config: Any) -> tuple[Hook, Mapping[str, str]]:
         ValueError, TypeError: An option does not exist, or can never work.
     """
     options: dict[str, Any] = {}
-    for given in getattr(worker_config, "reward_manager_config", None) or ():
-        options.update(plain(given))
+    for tag_options in getattr(worker_config, "reward_manager_config", None) or ():
+        options.update(plain(tag_options))
     recipes = options.pop("recipes", None) or {}
     hook = waiting_hook("ROLL", **options)
     if recipes and (hook.verifier, hook.recipe, hook.checks) != (None, None, None):
@@ -138,8 +138,8 @@ def tensors_of(hook: Hook, results: Sequence[Result], responses: Any) -> dict[st
     numbers = [hook.numbers(result) for result in results]
     return {
         "token_level_rewards": torch.zeros_like(responses, dtype=torch.float16),
-        "response_level_rewards": torch.tensor([_in_range(each["score"]) for each in numbers], dtype=torch.float16),
-        "scores": torch.tensor([_below_one(each["acc"]) for each in numbers], dtype=torch.float16),
+        "response_level_rewards": torch.tensor([_in_range(row["score"]) for row in numbers], dtype=torch.float16),
+        "scores": torch.tensor([_below_one(row["acc"]) for row in numbers], dtype=torch.float16),
     }
 
 

@@ -55,7 +55,7 @@ async def custom_rm(args: Any, samples: Any, **_: Any) -> Reward | list[Reward]:
 
 def post_process_rewards(args: Any, samples: Sequence[Any]) -> tuple[list[float], list[float]]:
     """The raw rewards, and the advantages: rewards normalised as slime does, each group by its judged samples."""
-    flat = [each for one in samples for each in (one if isinstance(one, (list, tuple)) else (one,))]
+    flat = [member for group in samples for member in (group if isinstance(group, (list, tuple)) else (group,))]
     raw = [float(sample.get_reward_value(args)) for sample in flat]
     estimator = getattr(args, "advantage_estimator", "")
     if estimator not in _CENTRED or not getattr(args, "rewards_normalization", True):
@@ -93,14 +93,14 @@ def _rewards_of(hook: Hook, args: Any, samples: Sequence[Any], results: Sequence
     """Mark samples without reward as removed, and give them the mean of the others."""
     if any(getattr(sample, "group_index", None) is None for sample in samples):
         hook = _with_missing(hook, "raise")
-    known = hook.rewards(results)
-    judged = [value for value in known if value is not None]
+    rewards = hook.rewards(results)
+    judged = [value for value in rewards if value is not None]
     stand_in = sum(judged) / len(judged) if judged else 0.0
-    for sample, value in zip(samples, known):
+    for sample, value in zip(samples, rewards):
         if value is None:
             sample.remove_sample = True
     if not getattr(args, "reward_key", None):
-        return [stand_in if value is None else value for value in known]
+        return [stand_in if value is None else value for value in rewards]
     numbers = _with_missing(hook, stand_in).numbers
     return [numbers(result) for result in results]
 
@@ -130,8 +130,8 @@ def _metadata_fields(kind: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
     """The fields that two of slime's rewards read from the metadata instead of the label."""
     if kind.endswith("ifbench"):
         return {"reference": plain({name: metadata.get(name) for name in ("instruction_id_list", "kwargs")})}
-    named = {"choices": metadata.get("choices"), "letters": metadata.get("valid_letters")}
-    params = {name: plain(value) for name, value in named.items() if value is not None}
+    options = {"choices": metadata.get("choices"), "letters": metadata.get("valid_letters")}
+    params = {name: plain(value) for name, value in options.items() if value is not None}
     return {"params": params} if kind.endswith("gpqa") and params else {}
 
 

@@ -132,10 +132,10 @@ class Client(ConfiguredClient):
 
     def _begin_in_child(self) -> None:
         """Start anew in a forked child: the parent's thread does not exist here, and its sockets must stay open."""
-        closed = self._closed
+        was_closed = self._closed
         _INHERITED.append((self._client, self._runner))
         self._setup(self._config)
-        self._closed = closed
+        self._closed = was_closed
 
 
 class _Runner:

@@ -105,13 +105,13 @@ def conversation_reward(
         ValueError: The hook would abstain.
     """
     hook = never_abstaining("tinker-cookbook", hook)
-    before = [message_json(message) for message in prompt]
+    opening = [message_json(message) for message in prompt]
 
     async def score(messages: Sequence[Mapping[str, Any]]) -> tuple[float, dict[str, float]]:
         conversation = [message_json(message) for message in messages]
-        if conversation[: len(before)] == before:
-            conversation = conversation[len(before) :]
-        result = await hook.score_one(hook.item(conversation, reference=reference, prompt=before or None, row=row))
+        if conversation[: len(opening)] == opening:
+            conversation = conversation[len(opening) :]
+        result = await hook.score_one(hook.item(conversation, reference=reference, prompt=opening or None, row=row))
         return never_none(hook.reward(result)), hook.numbers(result)
 
     return score
@@ -119,10 +119,10 @@ def conversation_reward(
 
 def message_json(message: Mapping[str, Any]) -> dict[str, Any]:
     """The JSON form of a message. Calls that the renderer could not read become text, as the model wrote them."""
-    whole = dict(sendable(message))
-    unread = [str(each.get("raw_text", "")) for each in whole.pop("unparsed_tool_calls", None) or ()]
+    content_fields = dict(sendable(message))
+    unread = [str(call.get("raw_text", "")) for call in content_fields.pop("unparsed_tool_calls", None) or ()]
     if unread:
-        content = whole.get("content") or ""
-        parts = [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
-        whole["content"] = [*parts, *({"type": "text", "text": text} for text in unread)]
-    return whole
+        content = content_fields.get("content") or ""
+        content_parts = [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
+        content_fields["content"] = [*content_parts, *({"type": "text", "text": text} for text in unread)]
+    return content_fields

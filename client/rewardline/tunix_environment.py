@@ -30,11 +30,11 @@ class VerifierToolEnvironment(ToolEnvironment):
     def __init__(
         self, task: Mapping[str, Any], tool_map: Any = None, *, reference: str | None = REFERENCE, **options: Any
     ) -> None:
-        own = {name: options.pop(name) for name in _OWN if name in options}
+        own_options = {name: options.pop(name) for name in _OWN if name in options}
         self._hook = waiting_hook("tunix", **options)
         self._reference = reference
         self._messages: list[dict[str, Any]] = []
-        super().__init__(task=dict(task), tool_map=tool_map or {}, reward_fn=_no_reward_yet, **own)
+        super().__init__(task=dict(task), tool_map=tool_map or {}, reward_fn=_no_reward_yet, **own_options)
 
     def step(self, action: Any) -> tuple[Any, float, bool, dict[str, Any]]:
         """Take a step of tunix's. The last step, also that at the limit, has the reward of the episode.
@@ -42,10 +42,10 @@ class VerifierToolEnvironment(ToolEnvironment):
         Raises:
             FailedItems, InvalidItems: There is no reward.
         """
-        observation, reward, done, info = super().step(action)
-        if done:
+        observation, reward, is_done, info = super().step(action)
+        if is_done:
             reward = reward_of(self._hook, self._messages, self.task, self._reference)
-        return observation, reward, done, info
+        return observation, reward, is_done, info
 
     def _initial_observation(self) -> Any:
         self._messages = []
@@ -54,9 +54,9 @@ class VerifierToolEnvironment(ToolEnvironment):
     def _step_impl(self, action: Any) -> Any:
         message = action.action if isinstance(action, agent_types.Action) else action
         calls = [message] if isinstance(message, dict) else message if isinstance(message, list) else []
-        made = [call for call in calls if call.get("function", {}).get("name") != _FINISH]
-        if made:
-            self._messages.append({"role": "assistant", "content": None, "tool_calls": made})
+        tool_calls = [call for call in calls if call.get("function", {}).get("name") != _FINISH]
+        if tool_calls:
+            self._messages.append({"role": "assistant", "content": None, "tool_calls": tool_calls})
         result = super()._step_impl(action)
         if result.done:
             self._messages.append({"role": "assistant", "content": self._extract_llm_answer(message)})

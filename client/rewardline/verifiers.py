@@ -81,7 +81,7 @@ def response_of(trace: Any) -> Any:
     """
     branches = trace.branches
     nodes = branches[-1].nodes if branches else []
-    first = next((place for place, node in enumerate(nodes) if node.sampled), len(nodes))
+    first = next((position for position, node in enumerate(nodes) if node.sampled), len(nodes))
     messages = [sendable(node.message) for node in nodes[first:]]
     if trace.root_reply is not None and trace.root_reply.strip():
         last = messages[-1] if messages else {}

@@ -64,6 +64,6 @@ def line(alarm: Alarm) -> str:
     """An alarm as one text: what, since when, and the first response."""
     since = alarm["since"]
     when = f"item {since['item']}" if since["step"] is None else f"step {since['step']}"
-    shown = next((response["response"] for response in alarm["responses"]), "")
+    example = next((response["response"] for response in alarm["responses"]), "")
     detail = f" ({alarm['detail']})" if alarm["detail"] else ""
-    return f"{alarm['judge']}: {alarm['about']}{detail}, since {when}. For example: {shown[:300]!r}"
+    return f"{alarm['judge']}: {alarm['about']}{detail}, since {when}. For example: {example[:300]!r}"

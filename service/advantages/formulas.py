@@ -142,8 +142,8 @@ def weigh(components: Sequence[Rewards], weights: Sequence[float], *, partial: b
     """
     sums: list[float | None] = []
     for values in zip(*components, strict=True):
-        parts = [weight * value for weight, value in zip(weights, values, strict=True) if value is not None]
-        sums.append(math.fsum(parts) if parts and (partial or len(parts) == len(values)) else None)
+        weighted = [weight * value for weight, value in zip(weights, values, strict=True) if value is not None]
+        sums.append(math.fsum(weighted) if weighted and (partial or len(weighted) == len(values)) else None)
     return sums
 
 
@@ -181,53 +181,53 @@ def baseline(group: Group, formula: Formula, filters: Filters) -> Baseline:
 
 def batch(baselines: Iterable[Baseline], formula: Formula) -> Batch:
     """The values that all kept groups have in common."""
-    kept = [one for one in baselines if one.reason == "kept"]
-    if not kept:
+    usable = [b for b in baselines if b.reason == "kept"]
+    if not usable:
         return Batch()
     if formula.method == "gdpo":
-        sums = [value for one in kept for value in one.decoupled]
+        sums = [value for b in usable for value in b.decoupled]
         if formula.by_tokens:
-            return _by_tokens(sums, [one.group.tokens[at] for one in kept if one.group.tokens for at in one.usable])
+            return _by_tokens(sums, [b.group.tokens[at] for b in usable if b.group.tokens for at in b.usable])
         return Batch(_mean(sums), _deviation(sums, formula.std) + formula.eps)
     if formula.method == "grpo" and formula.scale == "batch":
-        rewards = [reward for one in kept for reward in _at(one.group.rewards, one.usable)]
+        rewards = [reward for b in usable for reward in _at(b.group.rewards, b.usable)]
         return Batch(divisor=_deviation(rewards, formula.std) + formula.eps)
     return Batch()
 
 
-def advantages(one: Baseline, whole: Batch, formula: Formula, filters: Filters) -> list[float | None]:
+def advantages(baseline: Baseline, batch_values: Batch, formula: Formula, filters: Filters) -> list[float | None]:
     """One advantage per item of the group. Null: do not train on it."""
-    found: list[float | None] = [None] * len(one.group.rewards)
-    if one.reason != "kept":
-        return found
-    cut_off = one.group.overlong if filters.overlong else None
-    for at, advantage in zip(one.usable, _relative(one, whole, formula), strict=True):
+    values: list[float | None] = [None] * len(baseline.group.rewards)
+    if baseline.reason != "kept":
+        return values
+    cut_off = baseline.group.overlong if filters.overlong else None
+    for at, advantage in zip(baseline.usable, _relative(baseline, batch_values, formula), strict=True):
         if cut_off is None or not cut_off[at]:
-            found[at] = advantage if formula.clip is None else max(-formula.clip, min(formula.clip, advantage))
-    return found
+            values[at] = advantage if formula.clip is None else max(-formula.clip, min(formula.clip, advantage))
+    return values
 
 
-def _relative(one: Baseline, whole: Batch, formula: Formula) -> list[float]:
-    assert one.mean is not None
-    assert one.std is not None
+def _relative(baseline: Baseline, batch_values: Batch, formula: Formula) -> list[float]:
+    assert baseline.mean is not None
+    assert baseline.std is not None
     if formula.method == "gdpo":
-        return [(value - whole.mean) / whole.divisor for value in one.decoupled]
-    rewards = _at(one.group.rewards, one.usable)
+        return [(value - batch_values.mean) / batch_values.divisor for value in baseline.decoupled]
+    rewards = _at(baseline.group.rewards, baseline.usable)
     if min(rewards) == max(rewards):
         return [0.0] * len(rewards)
     if formula.method == "grpo_passk":
-        return _best_alone(rewards, 1.0 if formula.scale == "none" else one.std + formula.eps)
+        return _best_alone(rewards, 1.0 if formula.scale == "none" else baseline.std + formula.eps)
     if formula.method == "maxk_loo":
         return max_at_k.loo(rewards, formula.k)
     if formula.method == "maxk_loo1":
         return max_at_k.loo1(rewards, formula.k)
     if formula.method == "rloo":
-        total, others = math.fsum(rewards), len(rewards) - 1
-        return [reward - (total - reward) / others for reward in rewards]
+        total, peers = math.fsum(rewards), len(rewards) - 1
+        return [reward - (total - reward) / peers for reward in rewards]
     divisor = 1.0
     if formula.method == "grpo" and formula.scale != "none":
-        divisor = one.std + formula.eps if formula.scale == "group" else whole.divisor
-    return [(reward - one.mean) / divisor for reward in rewards]
+        divisor = baseline.std + formula.eps if formula.scale == "group" else batch_values.divisor
+    return [(reward - baseline.mean) / divisor for reward in rewards]
 
 
 def _best_alone(rewards: Sequence[float], divisor: float) -> list[float]:
@@ -249,16 +249,16 @@ def _filtered(scores: Sequence[float], formula: Formula, filters: Filters) -> Re
 
 def _decoupled(components: Sequence[Rewards], usable: Sequence[int], formula: Formula) -> list[float]:
     """The weighted sum of the components for each usable item. Each component is first normalised within the group."""
-    parts: dict[int, list[float]] = {at: [] for at in usable}
+    weighted: dict[int, list[float]] = {at: [] for at in usable}
     for weight, values in zip(formula.weights, components, strict=True):
-        there = [at for at in usable if values[at] is not None]
-        if len(there) < MIN_REWARDS:
+        present = [at for at in usable if values[at] is not None]
+        if len(present) < MIN_REWARDS:
             continue
-        rewards = _at(values, there)
+        rewards = _at(values, present)
         mean, divisor = _mean(rewards), _deviation(rewards, formula.std) + formula.eps
-        for at, reward in zip(there, rewards, strict=True):
-            parts[at].append(weight * (reward - mean) / divisor)
-    return [math.fsum(parts[at]) for at in usable]
+        for at, reward in zip(present, rewards, strict=True):
+            weighted[at].append(weight * (reward - mean) / divisor)
+    return [math.fsum(weighted[at]) for at in usable]
 
 
 def _by_tokens(values: Sequence[float], tokens: Sequence[float]) -> Batch:

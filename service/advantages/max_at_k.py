@@ -19,8 +19,8 @@ def expected(rewards: Sequence[float], k: int) -> float:
 
 def loo(rewards: Sequence[float], k: int) -> list[float]:
     """For each reward, how much lower `expected` is without it. There are more than `k` rewards."""
-    whole = expected(rewards, k)
-    return [whole - without for without in _without(rewards, k)]
+    full = expected(rewards, k)
+    return [full - reduced for reduced in _without(rewards, k)]
 
 
 def loo1(rewards: Sequence[float], k: int) -> list[float]:
@@ -28,10 +28,10 @@ def loo1(rewards: Sequence[float], k: int) -> list[float]:
     There are at least `k` rewards, and `k` is at least 2.
     """
     count = len(rewards)
-    whole, fewer = expected(rewards, k), _without(rewards, k - 1)
-    others = _without(rewards, k) if count > k else [0.0] * count
+    all_k, fewer = expected(rewards, k), _without(rewards, k - 1)
+    of_k = _without(rewards, k) if count > k else [0.0] * count
     share = k / count
-    return [whole - (1 - share) * rest - share * less for rest, less in zip(others, fewer, strict=True)]
+    return [all_k - (1 - share) * a - share * b for a, b in zip(of_k, fewer, strict=True)]
 
 
 def _weights(count: int, k: int) -> list[float]:
@@ -48,11 +48,11 @@ def _without(rewards: Sequence[float], k: int) -> list[float]:
     """For each reward, `expected` of the others."""
     order = sorted(range(len(rewards)), key=rewards.__getitem__)
     weights = _weights(len(rewards) - 1, k)
-    below, above = 0.0, sum(weight * rewards[at] for weight, at in zip(weights, order[1:], strict=True))
-    found = [0.0] * len(rewards)
+    lower, upper = 0.0, sum(weight * rewards[at] for weight, at in zip(weights, order[1:], strict=True))
+    values = [0.0] * len(rewards)
     for rank, at in enumerate(order):
-        found[at] = below + above
+        values[at] = lower + upper
         if rank < len(weights):
-            below += weights[rank] * rewards[at]
-            above -= weights[rank] * rewards[order[rank + 1]]
-    return found
+            lower += weights[rank] * rewards[at]
+            upper -= weights[rank] * rewards[order[rank + 1]]
+    return values

@@ -73,11 +73,11 @@ def kinds(settings: Settings) -> list[Kind]:
     if settings.box_hosts:
         _tls_files(settings).context()
         return [Kind("remote", lambda: _remote(settings), checks_itself=True)]
-    known = [
+    all_kinds = [
         Kind("docker", lambda: _pooled(settings, _docker(settings)), load=lambda: _load_docker(settings)),
         Kind("local", lambda: _pooled(settings, _local(settings))),
     ]
-    return [kind for kind in known if settings.sandbox in ("auto", kind.name)]
+    return [kind for kind in all_kinds if settings.sandbox in ("auto", kind.name)]
 
 
 def variants(settings: Settings) -> list[Kind]:
@@ -276,16 +276,16 @@ class Boxes(Sandbox):
 
     async def report(self) -> None:
         """Say in the log when the boxes are lost, and when there are some again. It never returns."""
-        before = self.state
+        previous = self.state
         while True:
             await asyncio.sleep(_LOOK_S)
-            if (now := self.state) == before:
+            if (now := self.state) == previous:
                 continue
             if now == "lost":
                 log.warning("the boxes are lost: items that need a box will be `failed`", why=self.why)
-            elif before == "lost" and now == "ready":
+            elif previous == "lost" and now == "ready":
                 log.warning("the boxes are back")
-            before = now
+            previous = now
 
     async def settled(self) -> None:
         """Wait until the boxes are ready, or are known to be unavailable. They begin to start now if they have not."""

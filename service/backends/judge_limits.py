@@ -104,13 +104,13 @@ class LimitSharing:
         now = self._clock()
         try:
             replicas, store_now, *answers = answer
-            grants = [_grant(*parts) for parts in answers]
-            known, offset_s = int(replicas), float(store_now) - now
+            grants = [_grant(*fields) for fields in answers]
+            replica_count, offset_s = int(replicas), float(store_now) - now
         except (TypeError, ValueError) as error:
             raise self._link.nonsense() from error
         if len(grants) != len(self.limits.by_name):
             raise self._link.nonsense()
-        self._peers.replicas, self._peers.clock_offset_s = known, offset_s
+        self._peers.replicas, self._peers.clock_offset_s = replica_count, offset_s
         for limit, grant in zip(self.limits.by_name.values(), grants, strict=True):
             limit.take_grant(grant, now)
 

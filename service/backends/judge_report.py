@@ -107,13 +107,13 @@ def report(panel: Panel | None) -> Judges:
 
 def _endpoint(panel: Panel, state: EndpointState) -> JudgeEndpoint:
     config, counters = panel.config.endpoints[state.name], state.counters
-    shown, why, back_in_s = _standing(state)
+    state_name, why, back_in_s = _standing(state)
     return JudgeEndpoint(
         name=state.name,
         model=state.model,
         address=config.base_url,
         pools=[name for name, pool in panel.config.pools.items() if state.name in pool.members],
-        state=shown,
+        state=state_name,
         why=why,
         back_in_s=back_in_s,
         in_flight=state.in_flight,
@@ -153,9 +153,9 @@ def _cost(config: EndpointConfig, cost: float) -> float | None:
 def _rounds(panel: Panel, endpoint: str) -> list[CanaryRound]:
     rounds = {} if panel.canaries is None else panel.canaries.rounds
     return [
-        CanaryRound(profile, found.asked, found.answered, found.passed, list(found.missed), found.at)
-        for (profile, asked), found in rounds.items()
-        if asked == endpoint
+        CanaryRound(profile, last.asked, last.answered, last.passed, list(last.missed), last.at)
+        for (profile, name), last in rounds.items()
+        if name == endpoint
     ]
 
 

@@ -146,19 +146,19 @@ class DaemonWatch:
             await self._look()
 
     async def _look(self) -> None:
-        before = self.state
+        previous = self.state
         try:
             await self._containers.check()
         except SandboxUnavailable as error:
-            self.state = "lost" if before in ("ready", "lost") else "absent"
-            if self.state != before:
+            self.state = "lost" if previous in ("ready", "lost") else "absent"
+            if self.state != previous:
                 say = log.warning if self.state == "lost" else log.info
                 say(_NO_TASKS, daemon=self.state, why=str(error))
         else:
             self.state = "ready"
-            if before == "lost":
+            if previous == "lost":
                 log.warning("the Docker daemon of tasks is back")
-            elif before != "ready":
+            elif previous != "ready":
                 log.info("containers of tasks are ready", slots=self._containers.slots)
 
 

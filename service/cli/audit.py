@@ -50,17 +50,17 @@ def command(
     """Find rows that cannot be judged, before training. Exit code 1: there are findings; 3: some were not judged."""
     columns = Columns(reference_field, solution_field, prompt_field, params_field, recipe, verifier)
     try:
-        found = uvloop.run(_audit(file, columns, config))
+        result = uvloop.run(_audit(file, columns, config))
     except (BadData, BadRecipes, CannotStart, settings.SettingsError) as error:
         raise fail(str(error)) from error
     if report is not None:
         is_page = report.suffix in (".html", ".htm")
-        text = html(file.name, found) if is_page else json.dumps(found.plain(), indent=1, ensure_ascii=False) + "\n"
+        text = html(file.name, result) if is_page else json.dumps(result.plain(), indent=1, ensure_ascii=False) + "\n"
         report.write_text(text, encoding="utf-8")
-    _show(file, found)
-    if found.findings:
+    _show(file, result)
+    if result.findings:
         raise typer.Exit(1)
-    if found.unjudged:
+    if result.unjudged:
         raise typer.Exit(3)
 
 

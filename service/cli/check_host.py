@@ -28,7 +28,7 @@ def command(
     with err.status("attacking boxes"):
         checks = uvloop.run(host_check.check_kinds(variants(chosen), extent))
     if as_json:
-        typer.echo(json.dumps([one.plain() for one in checks], indent=2))
+        typer.echo(json.dumps([check.plain() for check in checks], indent=2))
     else:
         _show_host(checks)
     if not host_check.is_good(checks):
@@ -36,18 +36,18 @@ def command(
 
 
 def _show_host(checks: Sequence[host_check.KindCheck]) -> None:
-    there = [one for one in checks if one.report is not None]
-    table = Table("attack", *(one.kind for one in there))
-    for attack in dict.fromkeys(name for one in there for name in one.outcomes):
-        table.add_row(attack, *(_WORDS[one.outcomes.get(attack)] for one in there))
-    if there:
+    present = [check for check in checks if check.report is not None]
+    table = Table("attack", *(check.kind for check in present))
+    for attack in dict.fromkeys(name for check in present for name in check.outcomes):
+        table.add_row(attack, *(_WORDS[check.outcomes.get(attack)] for check in present))
+    if present:
         out.print(table)
-    for one in checks:
-        if one.report is None:
-            say(f"{one.kind}: not here. {one.why}")
+    for check in checks:
+        if check.report is None:
+            say(f"{check.kind}: not here. {check.why}")
             continue
-        say(f"{one.kind}: {one.report.isolation}. {' '.join(one.caveats)}")
-        for finding in one.report.findings:
+        say(f"{check.kind}: {check.report.isolation}. {' '.join(check.caveats)}")
+        for finding in check.report.findings:
             if not finding.held:
                 say(f"  {finding.name}: {finding.detail}")
 

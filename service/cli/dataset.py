@@ -35,11 +35,11 @@ _Seed = Annotated[int, typer.Option(help="The same seed chooses the same rows.")
 
 @app.command()
 def stats(
-    places: _Places,
+    paths: _Places,
     errors: Annotated[bool, typer.Option(help="Look for wrong references, too: judges responses anew.")] = False,
 ) -> None:
     """Show how many prompts are solved how often, near duplicates, and with --errors references that seem wrong."""
-    prompts = _collected(places)
+    prompts = _collected(paths)
     table = Table("band", "prompts", "responses", "mean pass rate")
     for band in BANDS:
         rates = [prompt.rate for prompt in prompts if prompt.rate.band == band]
@@ -50,36 +50,36 @@ def stats(
     say(f"{len(prompts)} prompts; {len(pairs)} are near duplicates of an earlier one.")
     for first, second in pairs[:_SHOWN]:
         say(f"    {_line(prompts[second].text)}  is nearly  {_line(prompts[first].text)}")
-    for found in _suspects(prompts) if errors else ():
-        say(f"reference {_line(found.prompt.reference)}: {found.agreeing} of {found.responses} responses agree on ")
-        say(f"    {_line(found.answer)}  for  {_line(found.prompt.text)}")
+    for error in _suspects(prompts) if errors else ():
+        say(f"reference {_line(error.prompt.reference)}: {error.agreeing} of {error.responses} responses agree on ")
+        say(f"    {_line(error.answer)}  for  {_line(error.prompt.text)}")
 
 
 @app.command("filter")
 def filter_rows(
-    places: _Places,
+    paths: _Places,
     output: _Output,
     trainer: _Trainer = "verl",
     band: Annotated[list[str] | None, typer.Option(help="Keep these bands; default: hard, medium, easy.")] = None,
     errors: Annotated[bool, typer.Option(help="Leave out references that seem wrong: judges responses anew.")] = False,
 ) -> None:
     """Write the prompts that teach, each once: without those that are always or never solved, and near duplicates."""
-    prompts = _collected(places)
+    prompts = _collected(paths)
     bands = _bands(band or ["hard", "medium", "easy"])
     twins = {second for _, second in near_duplicates([prompt.text for prompt in prompts])}
-    wrong = {id(found.prompt) for found in _suspects(prompts)} if errors else set()
-    kept = [
+    wrong = {id(error.prompt) for error in _suspects(prompts)} if errors else set()
+    rows = [
         prompt
         for at, prompt in enumerate(prompts)
         if prompt.rate.band in bands and at not in twins and id(prompt) not in wrong
     ]
-    _write(output, kept, trainer)
-    say(f"{output}: {len(kept)} of {len(prompts)} prompts; {len(twins)} near duplicates, {len(wrong)} wrong references")
+    _write(output, rows, trainer)
+    say(f"{output}: {len(rows)} of {len(prompts)} prompts; {len(twins)} near duplicates, {len(wrong)} wrong references")
 
 
 @app.command()
 def mix(
-    places: _Places,
+    paths: _Places,
     output: _Output,
     share: Annotated[list[str], typer.Option(help="BAND=SHARE, such as medium=0.6; repeat it.")],
     count: Annotated[int, typer.Option(min=1, help="Rows to write, at most.")] = 1000,
@@ -87,20 +87,20 @@ def mix(
     seed: _Seed = 0,
 ) -> None:
     """Write a mixture of bands of difficulty."""
-    prompts, chosen = _collected(places), random.Random(seed)  # noqa: S311  # it chooses rows
-    kept: list[Prompt] = []
+    prompts, chosen = _collected(paths), random.Random(seed)  # noqa: S311  # it chooses rows
+    mixture: list[Prompt] = []
     for band, part in _shares(share).items():
         pool = [prompt for prompt in prompts if prompt.rate.band == band]
-        kept += chosen.sample(pool, min(len(pool), round(part * count)))
-    chosen.shuffle(kept)
-    _write(output, kept, trainer)
-    bands = ", ".join(f"{band} {number}" for band, number in Counter(prompt.rate.band for prompt in kept).items())
-    say(f"{output}: {len(kept)} rows ({bands})")
+        mixture += chosen.sample(pool, min(len(pool), round(part * count)))
+    chosen.shuffle(mixture)
+    _write(output, mixture, trainer)
+    bands = ", ".join(f"{band} {number}" for band, number in Counter(prompt.rate.band for prompt in mixture).items())
+    say(f"{output}: {len(mixture)} rows ({bands})")
 
 
-def _collected(places: Sequence[Path]) -> list[Prompt]:
+def _collected(paths: Sequence[Path]) -> list[Prompt]:
     try:
-        prompts, damaged = collect(places)
+        prompts, damaged = collect(paths)
     except NotThere as error:
         raise fail(str(error)) from error
     for problem in damaged[:_SHOWN]:
@@ -116,9 +116,9 @@ def _bands(names: Sequence[str]) -> set[str]:
     return set(names)
 
 
-def _shares(given: Sequence[str]) -> dict[str, float]:
+def _shares(texts: Sequence[str]) -> dict[str, float]:
     shares: dict[str, float] = {}
-    for text in given:
+    for text in texts:
         band, _, number = text.partition("=")
         try:
             shares[band] = float(number)
@@ -143,23 +143,23 @@ def _write(output: Path, prompts: Sequence[Prompt], trainer: str) -> None:
 
 def _suspects(prompts: Sequence[Prompt]) -> list[Suspect]:
     try:
-        found: list[Suspect] = uvloop.run(_looked_for(prompts))
+        suspects: list[Suspect] = uvloop.run(_looked_for(prompts))
     except (BadRecipes, CannotStart, settings.SettingsError) as error:
         raise fail(str(error)) from error
-    return found
+    return suspects
 
 
 async def _looked_for(prompts: Sequence[Prompt]) -> list[Suspect]:
     async with scorer_here(settings.read(None)) as score:
-        found = [await suspect(prompt, by(score)) for prompt in prompts]
-    return [each for each in found if each is not None]
+        findings = [await suspect(prompt, by(score)) for prompt in prompts]
+    return [finding for finding in findings if finding is not None]
 
 
 def by(score: Judge) -> AnswerJudge:
     """Asks the verifier of a prompt whether responses are right, with other answers as references."""
 
-    async def judge(prompt: Prompt, asked: Sequence[tuple[Response, str]]) -> list[bool]:
-        items = [{**_named(prompt), "response": response.text, "reference": answer} for response, answer in asked]
+    async def judge(prompt: Prompt, pairs: Sequence[tuple[Response, str]]) -> list[bool]:
+        items = [{**_named(prompt), "response": response.text, "reference": answer} for response, answer in pairs]
         return [(result["score"] or 0.0) >= PAID for result in await score(items)]
 
     return judge

@@ -95,8 +95,8 @@ def command(
         columns = Columns(verifier, recipe, response_field, reference_field)
         if verifier is not None and recipe is not None:
             raise BadInput("--verifier and --recipe are both there; name one")
-        places = _files(file)
-        uvloop.run(_compare((before, after), places, columns, chosen, config, api_key, comparison, flips))
+        paths = _files(file)
+        uvloop.run(_compare((before, after), paths, columns, chosen, config, api_key, comparison, flips))
         if not comparison.compared:
             why = ", ".join(f"{count} {why}" for why, count in comparison.skipped.most_common()) or "there is no row"
             raise BadInput(f"{file}: no row could be compared: {why}")
@@ -108,8 +108,8 @@ def command(
         raise fail(f"{error.filename or file}: {error.strerror or error}") from error
     names = (before, after)
     for path in report or ():
-        made = plain(comparison, names, file)
-        text = html(made) if path.suffix in (".html", ".htm") else json.dumps(made, indent=1, ensure_ascii=False) + "\n"
+        data = plain(comparison, names, file)
+        text = html(data) if path.suffix in (".html", ".htm") else json.dumps(data, indent=1, ensure_ascii=False) + "\n"
         path.write_text(text, encoding="utf-8")
     _show(comparison, names, time.monotonic() - started)
     is_over = comparison.flips > allowed(comparison.compared)
@@ -123,19 +123,19 @@ def command(
 
 def _allowed(text: str | None) -> Any:
     """The number of flips that are allowed among so many items."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)(%?)", text or "0")
-    if found is None or (not found[2] and "." in found[1]):
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)(%?)", text or "0")
+    if match is None or (not match[2] and "." in match[1]):
         raise BadInput(f"--max-flips {text}: write a share with a percent sign, such as 0.1%, or a whole number")
-    number = float(found[1])
-    return (lambda compared: compared * number / 100) if found[2] else (lambda compared: number)
+    number = float(match[1])
+    return (lambda compared: compared * number / 100) if match[2] else (lambda compared: number)
 
 
-def _files(place: str) -> list[Path]:
+def _files(location: str) -> list[Path]:
     """The files of rows, or of the audit log."""
-    path = Path(place)
+    path = Path(location)
     if path.is_dir() and (log_files := reader.find([path])):
         return log_files
-    return [each for each in files_at(place) if not each.name.endswith(VERDICTS)]
+    return [file for file in files_at(location) if not file.name.endswith(VERDICTS)]
 
 
 async def _compare(
@@ -149,8 +149,8 @@ async def _compare(
     flips: Path | None,
 ) -> None:
     async with AsyncExitStack() as stack:
-        opened = _Sides(stack, columns, chosen, config, api_key)
-        sides = (await opened.side(names[0]), await opened.side(names[1]))
+        side_opener = _Sides(stack, columns, chosen, config, api_key)
+        sides = (await side_opener.side(names[0]), await side_opener.side(names[1]))
         target = None if flips is None else stack.enter_context(flips.open("wb"))
 
         def write(flip: Flip) -> None:
@@ -241,19 +241,19 @@ async def _judge_of(release: releases.Release, chosen: Settings) -> AsyncIterato
 
 def _show(comparison: Comparison, names: tuple[str, str], seconds: float) -> None:
     table = Table("kind", "verifier", "before", "after", Column("items", justify="right"))
-    for (kind, verifier, before, after), count in comparison.changes.most_common():
-        table.add_row(kind, verifier, before, after, f"{count:,}")
+    for (kind, verifier, old_reason, new_reason), count in comparison.changes.most_common():
+        table.add_row(kind, verifier, old_reason, new_reason, f"{count:,}")
     if comparison.changes:
         out.print(table)
-    for axis, named in comparison.flips_by.items():
-        shown = ", ".join(
+    for axis, counts_by_name in comparison.flips_by.items():
+        summary = ", ".join(
             f"{name} {counts.total():,}"
-            for name, counts in sorted(named.items(), key=lambda each: -each[1].total())[:12]
+            for name, counts in sorted(counts_by_name.items(), key=lambda entry: -entry[1].total())[:12]
         )
-        say(f"By {axis}: {shown}.")
-    for (kind, verifier), kept in sorted(comparison.examples.items(), key=lambda each: [*Kind].index(each[0][0])):
+        say(f"By {axis}: {summary}.")
+    for (kind, verifier), flips in sorted(comparison.examples.items(), key=lambda entry: [*Kind].index(entry[0][0])):
         say(f"{kind}, {verifier}:")
-        for flip in kept:
+        for flip in flips:
             say(f"  line {flip['line']}: {_verdict(flip['before'])} -> {_verdict(flip['after'])}")
             say(f"    reference {_line(flip['reference'])}")
             say(f"    response  {_line(flip['response'], at_end=True)}")

@@ -51,21 +51,21 @@ def command(
     timeout: Annotated[float, typer.Option(min=0.1, max=600, help="Seconds for each check.")] = 10.0,
 ) -> None:
     """Try a running service: address, version, clock, key, a verdict, gRPC, boxes, judges, Redis. Exit code 1: one is bad."""
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    url_parts = urlsplit(url)
+    if url_parts.scheme not in ("http", "https") or not url_parts.hostname:
         raise fail(f"expected http(s)://host:port, found {shown_url(url)!r}")
-    address = grpc or f"{parts.hostname}:{_GRPC_PORT}"
+    address = grpc or f"{url_parts.hostname}:{_GRPC_PORT}"
     if "://" not in address:
-        address = f"{'grpcs' if parts.scheme == 'https' else 'grpc'}://{address}"
-    asked = Service(url.rstrip("/"), address, api_key, timeout)
+        address = f"{'grpcs' if url_parts.scheme == 'https' else 'grpc'}://{address}"
+    service = Service(url.rstrip("/"), address, api_key, timeout)
     logging.getLogger("rewardline").setLevel(logging.ERROR)  # the table says it
     with err.status(f"asking {shown_url(url)}"):
-        findings = uvloop.run(examine(asked, grpc_is_named=grpc is not None))
+        findings = uvloop.run(examine(service, grpc_is_named=grpc is not None))
     table = Table("check", "", "what")
-    for one in findings:
-        table.add_row(one.check, _WORDS[one.grade], one.text)
+    for finding in findings:
+        table.add_row(finding.check, _WORDS[finding.grade], finding.text)
     out.print(table)
-    if any(one.grade == "bad" for one in findings):
+    if any(finding.grade == "bad" for finding in findings):
         raise typer.Exit(1)
 
 
@@ -106,7 +106,7 @@ async def examine(service: Service, *, grpc_is_named: bool = True) -> list[Findi
 
 async def _address(service: Service) -> list[Finding]:
     """Whether a Rewardline service is there, and what time it has."""
-    shown = shown_url(service.url)
+    url = shown_url(service.url)
     timeout = aiohttp.ClientTimeout(total=service.timeout_s)
     try:
         async with (
@@ -116,11 +116,11 @@ async def _address(service: Service) -> list[Finding]:
             body = (await response.content.read(1000)).decode(errors="replace")
     except (aiohttp.ClientError, OSError, TimeoutError) as error:
         why = str(error) or "no answer in time"
-        return [Finding("address", "bad", f"{shown} does not answer: {why}. Is the service up, on this host and port?")]
+        return [Finding("address", "bad", f"{url} does not answer: {why}. Is the service up, on this host and port?")]
     if response.status != 200 or '"alive"' not in body:
-        text = f"{shown} is another server: /healthz answers {response.status} {body[:80]!r}"
+        text = f"{url} is another server: /healthz answers {response.status} {body[:80]!r}"
         return [Finding("address", "bad", text)]
-    return [Finding("address", "good", shown), *_clock(response.headers.get("Date"))]
+    return [Finding("address", "good", url), *_clock(response.headers.get("Date"))]
 
 
 def _clock(date: str | None) -> list[Finding]:
@@ -145,11 +145,11 @@ async def _seen(check: str, examined: Awaitable[tuple[Grade, str]]) -> Finding:
 
 
 async def _version(client: AsyncClient) -> tuple[Grade, str]:
-    there = str((await client.call("GET", "/openapi.json"))["info"]["version"])
-    here = version("rewardline-server")
-    if there == here:
-        return "good", there
-    return "note", f"the service is {there}, this command {here}: verdicts may differ"
+    service_version = str((await client.call("GET", "/openapi.json"))["info"]["version"])
+    own_version = version("rewardline-server")
+    if service_version == own_version:
+        return "good", service_version
+    return "note", f"the service is {service_version}, this command {own_version}: verdicts may differ"
 
 
 async def _readiness(client: AsyncClient) -> tuple[Grade, str]:
@@ -186,10 +186,10 @@ async def _judges(client: AsyncClient) -> tuple[Grade, str]:
     judges = await client.call("GET", "/v1/judges")
     if not judges["configured"]:
         return "note", "none: items of judge are failed (judge_not_configured) until the setting judge_file names some"
-    ill = [f"{one['name']} {one['state']} {one['why']}".rstrip() for one in judges["endpoints"] if one["state"] in _ILL]
+    ill = [f"{j['name']} {j['state']} {j['why']}".rstrip() for j in judges["endpoints"] if j["state"] in _ILL]
     if ill:
         return "bad", f"{'; '.join(ill)}; `rewardline judges FILE` tries each"
-    return "good", ", ".join(f"{one['name']} ({one['state']})" for one in judges["endpoints"])
+    return "good", ", ".join(f"{j['name']} ({j['state']})" for j in judges["endpoints"])
 
 
 async def _grpc(service: Service, *, is_named: bool) -> Finding:

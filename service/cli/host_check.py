@@ -54,7 +54,7 @@ async def check_kinds(kinds: Sequence[Kind], extent: Extent) -> list[KindCheck]:
 
 def is_good(checks: Sequence[KindCheck]) -> bool:
     """Whether there are boxes, and every kind that is here keeps its promises."""
-    reports = [one.report for one in checks if one.report is not None]
+    reports = [check.report for check in checks if check.report is not None]
     return bool(reports) and all(report.held for report in reports)
 
 

@@ -118,51 +118,51 @@ async def evaluate(judge_file: Path, rows: Sequence[Row], profiles: Sequence[str
     cache = VerdictCache(MemoryCache(0))
     async with judges.open_panel(Settings(judge_file=judge_file), cache, Metrics(""), Ledger()) as panel:
         assert panel is not None
-        known = panel.config.profiles
-        unknown = [name for name in profiles if name not in known]
+        known_profiles = panel.config.profiles
+        unknown = [name for name in profiles if name not in known_profiles]
         if unknown:
-            raise BadRows(f"--profile {unknown[0]}: there are {sorted(known)}")
-        return [await _evaluated(panel, name, rows, repeats) for name in profiles or known]
+            raise BadRows(f"--profile {unknown[0]}: there are {sorted(known_profiles)}")
+        return [await _evaluated(panel, name, rows, repeats) for name in profiles or known_profiles]
 
 
 async def _evaluated(panel: Panel, profile: str, rows: Sequence[Row], repeats: int) -> Evaluation:
     mode = panel.config.profiles[profile].mode
-    found = Evaluation(profile, mode, len(rows))
-    before = _totals(panel)
-    asked = [await _verdicts(panel, profile, rows) for _ in range(repeats)]
-    _note_use(found, before, _totals(panel))
-    pairs = [(row, verdict) for row, verdict in zip(rows, asked[0], strict=True) if verdict.status is Status.OK]
-    for verdict in asked[0]:
+    evaluation = Evaluation(profile, mode, len(rows))
+    totals_before = _totals(panel)
+    rounds = [await _verdicts(panel, profile, rows) for _ in range(repeats)]
+    _note_use(evaluation, totals_before, _totals(panel))
+    pairs = [(row, verdict) for row, verdict in zip(rows, rounds[0], strict=True) if verdict.status is Status.OK]
+    for verdict in rounds[0]:
         if verdict.status is not Status.OK:
-            found.not_judged[verdict.reason] = found.not_judged.get(verdict.reason, 0) + 1
-    found.judged = len(pairs)
+            evaluation.not_judged[verdict.reason] = evaluation.not_judged.get(verdict.reason, 0) + 1
+    evaluation.judged = len(pairs)
     labels = [_class(row.label, mode) for row, _ in pairs]
     verdicts = [_class(_score(verdict), mode) for _, verdict in pairs]
     classes = 3 if mode == "pairwise" else 2
-    found.agreement = share(sum(a == b for a, b in zip(labels, verdicts, strict=True)), len(labels))
-    found.f1, found.kappa = f1(labels, verdicts, classes), kappa(labels, verdicts, classes)
-    found.length_bias = correlation(
+    evaluation.agreement = share(sum(a == b for a, b in zip(labels, verdicts, strict=True)), len(labels))
+    evaluation.f1, evaluation.kappa = f1(labels, verdicts, classes), kappa(labels, verdicts, classes)
+    evaluation.length_bias = correlation(
         [math.log(1 + len(row.response)) for row, _ in pairs], [_score(verdict) - row.label for row, verdict in pairs]
     )
-    found.self_consistency = _consistency(asked, mode)
+    evaluation.self_consistency = _consistency(rounds, mode)
     if mode == "pairwise":
-        found.position_bias = await _position_bias(panel, profile, rows)
-    found.injection_rate = await _injection_rate(
+        evaluation.position_bias = await _position_bias(panel, profile, rows)
+    evaluation.injection_rate = await _injection_rate(
         panel, profile, [row for row, verdict in pairs if _is_rejected(row, verdict)]
     )
-    return found
+    return evaluation
 
 
 async def _verdicts(panel: Panel, profile: str, rows: Sequence[Row]) -> list[Verdict]:
     """A verdict for each row, in order; nothing is taken from a cache."""
-    judge, places = Judge(panel), asyncio.Semaphore(_AT_ONCE)
+    judge, slots = Judge(panel), asyncio.Semaphore(_AT_ONCE)
 
     async def one(row: Row) -> Verdict:
         try:
             params = JudgeParams.model_validate({**row.params, "judge": profile})
         except ValidationError as error:
             return Verdict.invalid("bad_params", str(error.errors()[0]["msg"]))
-        async with places:
+        async with slots:
             (verdict,) = await judge.score([Item(row.response, params, row.prompt, cache="off")])
         return verdict
 
@@ -186,12 +186,12 @@ def _is_rejected(row: Row, verdict: Verdict) -> bool:
     return row.label < 0.5 and _score(verdict) < 0.5
 
 
-def _consistency(asked: Sequence[Sequence[Verdict]], mode: Mode) -> Figure | None:
-    if len(asked) < 2:
+def _consistency(rounds: Sequence[Sequence[Verdict]], mode: Mode) -> Figure | None:
+    if len(rounds) < 2:
         return None
-    judged = [each for each in zip(*asked, strict=True) if all(verdict.status is Status.OK for verdict in each)]
-    same = sum(len({_class(_score(verdict), mode) for verdict in each}) == 1 for each in judged)
-    return share(same, len(judged))
+    judged = [row for row in zip(*rounds, strict=True) if all(verdict.status is Status.OK for verdict in row)]
+    equal = sum(len({_class(_score(verdict), mode) for verdict in row}) == 1 for row in judged)
+    return share(equal, len(judged))
 
 
 async def _position_bias(panel: Panel, profile: str, rows: Sequence[Row]) -> Figure | None:
@@ -228,17 +228,17 @@ def _totals(panel: Panel) -> _Totals:
     states = panel.gateway.states()
     counters = [state.counters for state in states]
     return _Totals(
-        sum(each.successes for each in counters),
-        sum(each.prompt_tokens + each.completion_tokens for each in counters),
-        sum(each.cost for each in counters),
-        sum(each.uncosted for each in counters),
+        sum(counter.successes for counter in counters),
+        sum(counter.prompt_tokens + counter.completion_tokens for counter in counters),
+        sum(counter.cost for counter in counters),
+        sum(counter.uncosted for counter in counters),
         sum(state.latency_s_total for state in states),
     )
 
 
-def _note_use(found: Evaluation, before: _Totals, after: _Totals) -> None:
-    calls = after.calls - before.calls
+def _note_use(evaluation: Evaluation, start: _Totals, end: _Totals) -> None:
+    calls = end.calls - start.calls
     if calls:
-        found.tokens = (after.tokens - before.tokens) / calls
-        found.seconds = (after.seconds - before.seconds) / calls
-        found.cost = (after.cost - before.cost) / calls if after.uncosted == before.uncosted else None
+        evaluation.tokens = (end.tokens - start.tokens) / calls
+        evaluation.seconds = (end.seconds - start.seconds) / calls
+        evaluation.cost = (end.cost - start.cost) / calls if end.uncosted == start.uncosted else None

@@ -43,8 +43,8 @@ class _ChecksFiles(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and args[0] not in (*self.commands, *ctx.help_option_names):
             args = ["check", *args]
-        rest: list[str] = super().parse_args(ctx, args)
-        return rest
+        arguments: list[str] = super().parse_args(ctx, args)
+        return arguments
 
 
 app = typer.Typer(
@@ -69,17 +69,17 @@ def command(
     for state in states:
         can = state.capabilities
         health = state.health if state.why is None else f"{state.health}: {state.why}"
-        shown = (_yes(can["schema"]), _yes(can["logprobs"]), _yes(can["several"]), ", ".join(can["refused"]))
-        table.add_row(state.name, state.model, health, *shown)
+        abilities = (_yes(can["schema"]), _yes(can["logprobs"]), _yes(can["several"]), ", ".join(can["refused"]))
+        table.add_row(state.name, state.model, health, *abilities)
     out.print(table)
     questions = Table("profile", *_ANSWERS, title=f"{_QUESTION['question']} ({_QUESTION['reference']})")
-    for name, given in verdicts:
-        questions.add_row(name, *(_verdict_text(verdict) for verdict in given))
+    for name, pair in verdicts:
+        questions.add_row(name, *(_verdict_text(verdict) for verdict in pair))
     if verdicts:
         out.print(questions)
     for name, mode in skipped:
         say(f"profile {name}: not asked, because it is of mode {mode}; only those of mode reference are")
-    wrong = [name for name, (right, other) in verdicts if (right.score, other.score) != (1.0, 0.0)]
+    wrong = [name for name, (right, second) in verdicts if (right.score, second.score) != (1.0, 0.0)]
     for name in wrong:
         say(f"profile {name}: it does not tell the right answer from the wrong one", err)
     if wrong or any(state.health != "healthy" for state in states):
@@ -136,17 +136,17 @@ def evaluation(
         file = judge_file or quiet_settings().judge_file
         if file is None:
             raise fail("name a file of judge models with --judges, or in the setting judge_file")
-        found = asyncio.run(evaluate(file, read_rows(rows, limit), profile or [], repeats))
+        results = asyncio.run(evaluate(file, read_rows(rows, limit), profile or [], repeats))
     except (BadJudges, BadKey, BadRows, BadData, BrokenPrompt, SettingsError) as error:
         raise fail(str(error)) from error
     if as_json:
-        say(json.dumps([each.as_json() for each in found]))
+        say(json.dumps([e.as_json() for e in results]))
     else:
-        out.print(_figures(found))
-        for each in found:
-            for reason, count in sorted(each.not_judged.items()):
-                say(f"profile {each.profile}: {count} of {each.rows} rows not judged ({reason})")
-    if any(not each.judged for each in found):
+        out.print(_figures(results))
+        for e in results:
+            for reason, count in sorted(e.not_judged.items()):
+                say(f"profile {e.profile}: {count} of {e.rows} rows not judged ({reason})")
+    if any(not e.judged for e in results):
         raise typer.Exit(1)
 
 
@@ -156,11 +156,11 @@ _SHOWN: Final = (
 )
 
 
-def _figures(found: Sequence[Evaluation]) -> Table:
-    table = Table("", *(each.profile for each in found))
-    table.add_row("rows judged", *(f"{each.judged} of {each.rows}" for each in found))
+def _figures(results: Sequence[Evaluation]) -> Table:
+    table = Table("", *(e.profile for e in results))
+    table.add_row("rows judged", *(f"{e.judged} of {e.rows}" for e in results))
     for name in _SHOWN:
-        table.add_row(name.replace("_", " "), *(_shown(getattr(each, name)) for each in found))
+        table.add_row(name.replace("_", " "), *(_shown(getattr(e, name)) for e in results))
     return table
 
 

@@ -37,8 +37,8 @@ async def scorer_here(settings: Settings, *, explain: bool = False, run_id: str 
             try:
                 request = await decode_request(encode({"items": items}), len(items))
             except RequestError as error:
-                shown = "; ".join(f"{'.'.join(map(str, each.loc))}: {each.msg}" for each in error.errors)
-                raise InvalidRequest(shown or error.detail) from error
+                messages = "; ".join(f"{'.'.join(map(str, mistake.loc))}: {mistake.msg}" for mistake in error.errors)
+                raise InvalidRequest(messages or error.detail) from error
             except UnicodeEncodeError as error:
                 raise InvalidRequest("a text holds half a character (a lone surrogate)") from error
             deadline = asyncio.get_running_loop().time() + DEADLINE_S

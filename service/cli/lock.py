@@ -40,11 +40,11 @@ def command(
         raise fail(str(error)) from error
     if only:
         names = {name: name if name in versions else f"recipe {name}" for name in only}
-        unknown = [name for name, known in names.items() if known not in versions]
+        unknown = [name for name, full_name in names.items() if full_name not in versions]
         if unknown:
-            known = {name.removeprefix("recipe ") for name in versions}
-            raise fail(f"there is no verifier and no recipe {unknown[0]!r}{near(unknown[0], known)}")
-        versions = {known: versions[known] for known in names.values()}
+            known_names = {name.removeprefix("recipe ") for name in versions}
+            raise fail(f"there is no verifier and no recipe {unknown[0]!r}{near(unknown[0], known_names)}")
+        versions = {name: versions[name] for name in names.values()}
     today = datetime.now(UTC).date().isoformat()
     lock = Lock(1, today, version("rewardline-server"), versions, "serve" if serve else "refuse")
     try:

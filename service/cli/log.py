@@ -55,15 +55,15 @@ def command(
             frozenset(run or ()),
         )
         where = places or _configured()
-        found = reader.find(where)
+        files = reader.find(where)
     except (BadMoment, reader.NotThere, settings.SettingsError) as error:
         raise fail(str(error)) from error
-    if not found and not follow:
+    if not files and not follow:
         raise fail(f"no audit log in {', '.join(map(str, where))}")
     tally = Tally()
     interrupted = False
     try:
-        _show(_followed(where, query, tally) if follow else _read(found, query, tally), query, tally, as_json=as_json)
+        _show(_followed(where, query, tally) if follow else _read(files, query, tally), query, tally, as_json=as_json)
     except KeyboardInterrupt:
         interrupted = True
     _tell(tally)
@@ -99,8 +99,8 @@ def _read(files: Sequence[Path], query: Query, tally: Tally) -> Iterator[bytes]:
             yield from reader.lines(path, tally.damaged_files)
 
 
-def _followed(places: Sequence[Path], query: Query, tally: Tally) -> Iterator[bytes | None]:
-    return reader.follow(places, tally.damaged_files, lambda path: reader.may_hold(path, query.since, query.until))
+def _followed(paths: Sequence[Path], query: Query, tally: Tally) -> Iterator[bytes | None]:
+    return reader.follow(paths, tally.damaged_files, lambda path: reader.may_hold(path, query.since, query.until))
 
 
 def _cells(entry: AuditEntry) -> list[str]:
@@ -121,8 +121,8 @@ def _cells(entry: AuditEntry) -> list[str]:
 
 def _row(cells: Iterable[str]) -> bytes:
     """One row of the table. The cells hold untrusted text, so nothing in them may reach the terminal as a command."""
-    shown = ("".join(char if char.isprintable() else " " for char in cell[:200]) for cell in cells)
-    fitted = (set_cell_size(cell, width) for cell, width in zip(shown, _COLUMNS.values(), strict=True))
+    printable = ("".join(char if char.isprintable() else " " for char in cell[:200]) for cell in cells)
+    fitted = (set_cell_size(cell, width) for cell, width in zip(printable, _COLUMNS.values(), strict=True))
     return ("  ".join(fitted).rstrip() + "\n").encode("utf-8", "replace")
 
 

@@ -87,8 +87,8 @@ def unknown(name: str) -> str:
     )
 
 
-def _show_version(asked: bool) -> None:
-    if asked:
+def _show_version(is_asked: bool) -> None:
+    if is_asked:
         typer.echo(f"rewardline {version('rewardline-server')}")
         raise typer.Exit
 

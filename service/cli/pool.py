@@ -26,10 +26,10 @@ def start(
 ) -> None:
     """Start a pool in the cluster that RAY_ADDRESS or this machine names, or add actors to nodes that have joined."""
     environment = {}
-    for given in env or []:
-        variable, separator, value = given.partition("=")
+    for assignment in env or []:
+        variable, separator, value = assignment.partition("=")
         if not separator:
-            raise fail(f"--env {given!r}: expected NAME=VALUE")
+            raise fail(f"--env {assignment!r}: expected NAME=VALUE")
         environment[variable] = value
     try:
         with err.status(f"starting the pool {name}"):
@@ -45,15 +45,15 @@ def start(
 def status(name: _Name = "rewardline") -> None:
     """Show the actors of a pool. Exit code 1: there is none that can judge."""
     try:
-        found = on_ray.status(name)
+        actors = on_ray.status(name)
     except _CANNOT as error:
         raise fail(str(error)) from error
     table = Table("actor", Column("items in flight", justify="right"), "problems")
-    for actor, health in found.items():
+    for actor, health in actors.items():
         problems = "; ".join(f"{part}: {why}" for part, why in health["problems"].items())
         table.add_row(actor, f"{health['items_in_flight']:,}", problems)
     out.print(table)
-    if all(health["problems"] for health in found.values()):
+    if all(health["problems"] for health in actors.values()):
         raise typer.Exit(1)
 
 

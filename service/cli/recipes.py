@@ -20,33 +20,33 @@ _File = Annotated[Path | None, typer.Option("--file", exists=True, dir_okay=Fals
 @app.command("list")
 def list_recipes(file: _File = None) -> None:
     """List all recipes: those that ship, and those of a file."""
-    found = _loaded(file)
+    book = _loaded(file)
     table = Table("name", "checks", "aggregate", "from")
-    for recipe in found.recipes.values():
+    for recipe in book.recipes.values():
         table.add_row(recipe.name, ", ".join(check.name for check in recipe.checks), recipe.aggregate, recipe.origin)
     out.print(table)
-    for name, needs in sorted(found.unavailable.items()):
+    for name, needs in sorted(book.unavailable.items()):
         say(f"{name}: needs the verifier {needs!r}, which is not installed")
 
 
 @app.command()
 def show(name: str, file: _File = None) -> None:
     """Show a recipe with every default filled in, and the routes to it."""
-    found = _loaded(file).describe()
-    recipe = next((each for each in found["recipes"] if each["name"] == name), None)
+    description = _loaded(file).describe()
+    recipe = next((entry for entry in description["recipes"] if entry["name"] == name), None)
     if recipe is None:
         raise fail(f"no recipe {name!r}; `rewardline recipes list` shows all")
-    routes = [route for route in found["routes"] if route["recipe"] == name]
+    routes = [route for route in description["routes"] if route["recipe"] == name]
     typer.echo(json.dumps({**recipe, "routes": routes}, indent=2, ensure_ascii=False, default=_plain))
 
 
 @app.command()
 def check(file: Annotated[Path, typer.Argument(exists=True, dir_okay=False)]) -> None:
     """Check whether the service would take this file. Every mistake is shown with its place. Exit code 2: no."""
-    found = _loaded(file)
-    own = [recipe for recipe in found.recipes.values() if recipe.origin == str(file)]
-    routes = sum(origin == str(file) for origin, _ in found.routes)
-    say(f"{file}: {len(own)} recipes and {routes} routes, all of them good")
+    book = _loaded(file)
+    own_recipes = [recipe for recipe in book.recipes.values() if recipe.origin == str(file)]
+    routes = sum(origin == str(file) for origin, _ in book.routes)
+    say(f"{file}: {len(own_recipes)} recipes and {routes} routes, all of them good")
 
 
 def _loaded(file: Path | None) -> book.Book:

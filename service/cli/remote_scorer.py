@@ -42,7 +42,7 @@ async def versions_at(url: str, api_key: str | None, verifier: str | None, recip
     """
     try:
         async with AsyncClient(url, api_key=api_key, timeout_s=_PROBE_S, max_retries=_PROBE_RETRIES) as client:
-            versions = {str(one["name"]): str(one["version"]) for one in await client.verifiers()}
+            versions = {str(entry["name"]): str(entry["version"]) for entry in await client.verifiers()}
             recipes = await _recipes_at(client) if recipe is not None and not url.startswith("grpc") else None
     except (RewardlineError, ValueError) as error:
         raise BadInput(f"--url {url}: {error}") from error

@@ -112,7 +112,7 @@ def command(
             with _sources(file, output) as pairs:
                 runs = _runs(pairs, columns, _versions(settings, url, api_key, columns), limit, sample, seed)
                 for run in runs:
-                    if run.target.exists() and any(run.target.samefile(other.source) for other in runs):
+                    if run.target.exists() and any(run.target.samefile(earlier.source) for earlier in runs):
                         raise BadInput(f"the output {run.target} is an input; name another one with -o")
                     if overwrite:
                         run.target.unlink(missing_ok=True)
@@ -147,13 +147,13 @@ def _params(text: str | None) -> Json | None:
 
 
 @contextmanager
-def _sources(place: str, output: str | None) -> Iterator[list[tuple[Path, Path]]]:
+def _sources(location: str, output: str | None) -> Iterator[list[tuple[Path, Path]]]:
     """Each input with its output.
 
     Raises:
         BadInput: there is no input, or two would share an output.
     """
-    if place == "-":
+    if location == "-":
         if output is None:
             raise BadInput("standard input has no name; name the output: -o FILE")
         with tempfile.NamedTemporaryFile(suffix=".jsonl") as spooled:
@@ -162,7 +162,7 @@ def _sources(place: str, output: str | None) -> Iterator[list[tuple[Path, Path]]
             spooled.flush()
             yield [(Path(spooled.name), Path(output))]
         return
-    files = files_at(place)
+    files = files_at(location)
     if output is not None and len(files) == 1 and not Path(output).is_dir():
         yield [(files[0], Path(output))]
         return
@@ -183,29 +183,29 @@ def default_name(source: Path) -> str:
     return (stem_of(source) if source.suffix == ".jsonl" else source.name) + VERDICTS
 
 
-def files_at(place: str) -> list[Path]:
+def files_at(location: str) -> list[Path]:
     """The files of rows at a place: a file, a folder, a saved data set, a pattern.
 
     Raises:
         BadInput: there is none.
     """
-    path = Path(place)
+    path = Path(location)
     if path.is_file() or is_saved_dataset(path):
         return [path]
     if path.is_dir():
-        inside = [each for each in path.iterdir() if not each.name.startswith((".", "_"))]
-    elif "://" in place:
-        raise BadInput(f"{place} is a URI; only --ray reads those")
-    elif _WILD & {*place}:
-        inside = [Path(each) for each in glob.glob(place, recursive=True)]
+        inside = [file for file in path.iterdir() if not file.name.startswith((".", "_"))]
+    elif "://" in location:
+        raise BadInput(f"{location} is a URI; only --ray reads those")
+    elif _WILD & {*location}:
+        inside = [Path(file) for file in glob.glob(location, recursive=True)]
     else:
-        raise BadInput(f"there is no file {place}")
+        raise BadInput(f"there is no file {location}")
     endings = tuple(suffix + packed for suffix in SUFFIXES for packed in ("", *PACKED_SUFFIXES))
     files = sorted(
-        each for each in inside if each.is_file() and each.name.endswith(endings) and not each.name.endswith(VERDICTS)
+        file for file in inside if file.is_file() and file.name.endswith(endings) and not file.name.endswith(VERDICTS)
     )
     if not files:
-        raise BadInput(f"{place}: no file here ends in one of {', '.join(SUFFIXES)}, also with .gz or .zst")
+        raise BadInput(f"{location}: no file here ends in one of {', '.join(SUFFIXES)}, also with .gz or .zst")
     return files
 
 
@@ -240,13 +240,13 @@ def _runs(
         "sample": sample,
         "seed": seed if sample else None,
     }
-    named = {name: value for name, value in options.items() if value is not None}
+    made_with = {name: value for name, value in options.items() if value is not None}
     for source, target in pairs:
         check_first_row(source, columns, needs_judge=columns.verifier is None and columns.recipe is None)
         chosen: Callable[[int], bool] = lambda _: True  # noqa: E731 - one of two
         if sample is not None:
             chosen = sampled(source, sample, seed, limit).__contains__
-        runs.append(Run(source, target, columns, verdict_file.made_by(source, named, versions), chosen, limit))
+        runs.append(Run(source, target, columns, verdict_file.made_by(source, made_with, versions), chosen, limit))
     return runs
 
 
@@ -294,12 +294,12 @@ def _summarise(tally: Tally, targets: Sequence[str], seconds: float) -> None:
                 else f"{outcome[1]} {outcome[2]}"
             )
     new = tally.lines - tally.done_before
-    before = f" ({tally.done_before} lines were there before)" if tally.done_before else ""
+    earlier_note = f" ({tally.done_before} lines were there before)" if tally.done_before else ""
     rate = new / seconds if seconds else 0.0
     judged = tally.with_status("ok")
     mean = f", mean score {tally.score_sum / judged:.4f}" if judged else ""
-    place = targets[0] if len(targets) == 1 else f"{len(targets)} files, from {targets[0]} to {targets[-1]}"
-    say(f"{new} lines in {seconds:.1f} s, {rate:.0f}/s{mean}. Verdicts in {place}{before}.")
+    location = targets[0] if len(targets) == 1 else f"{len(targets)} files, from {targets[0]} to {targets[-1]}"
+    say(f"{new} lines in {seconds:.1f} s, {rate:.0f}/s{mean}. Verdicts in {location}{earlier_note}.")
     if labelled := tally.agreement.total():
         right = tally.agreement[(True, True)] + tally.agreement[(False, False)]
         say(

@@ -65,7 +65,7 @@ def _table(used: Json) -> Table:
 
 def _add_budget(table: Table, name: str, budget: Json) -> None:
     """Add what may be used, in all and per minute, where there is a limit."""
-    minute = {limit.removesuffix(_PER_MINUTE): most for limit, most in budget.items() if limit.endswith(_PER_MINUTE)}
+    minute = {limit.removesuffix(_PER_MINUTE): cap for limit, cap in budget.items() if limit.endswith(_PER_MINUTE)}
     for about, limits in ((name, budget), (f"{name} per minute", minute)):
         if limits.keys() & _FORMS.keys():
             table.add_row(about, *_row(limits))
@@ -77,7 +77,7 @@ def _row(amounts: Json) -> list[str]:
 
 def _exhausted(used: Json) -> Iterator[str]:
     """A line for each budget that is used up."""
-    for whose, each in (("", used), *((f" of the run {run['run_id']}", run) for run in used["runs"])):
-        for budget in each["exhausted"]:
+    for owner, account in (("", used), *((f" of the run {run['run_id']}", run) for run in used["runs"])):
+        for budget in account["exhausted"]:
             until = f"until {budget['until']}" if budget["until"] else "until somebody raises it"
-            yield f"{budget['budget']}{whose} is used up {until}."
+            yield f"{budget['budget']}{owner} is used up {until}."

@@ -64,7 +64,7 @@ def command(
     if not tally.total():
         raise fail(f"{file} holds no receipts; a request asks for them by the header X-Receipt: 1")
     unsigned = "" if checks is not None else " Signatures were not checked: name the --key."
-    counts = ", ".join(f"{count} {what}" for what, count in tally.most_common())
+    counts = ", ".join(f"{count} {outcome}" for outcome, count in tally.most_common())
     say(f"{tally.total()} receipts: {counts}.{unsigned}")
     if tally["wrong"]:
         raise typer.Exit(_WRONG)
@@ -75,19 +75,19 @@ def command(
 async def _verify(
     file: Path, key: Key | None, url: str | None, api_key: str | None, tally: Counter[str], *, judges: bool
 ) -> None:
-    seen: dict[str, int] = {}
+    nonces: dict[str, int] = {}
     sound: list[_Row] = []
-    shown = 0
+    shown_count = 0
     for row in _rows(file):
         problems = problems_of(row.receipt, row.item, row.result, key)
         nonce = str(row.receipt.get("nonce")) if isinstance(row.receipt, dict) else ""
-        if not problems and nonce in seen:
-            problems = [f"it is the receipt of line {seen[nonce]}, used again"]
-        seen.setdefault(nonce, row.line)
+        if not problems and nonce in nonces:
+            problems = [f"it is the receipt of line {nonces[nonce]}, used again"]
+        nonces.setdefault(nonce, row.line)
         if problems:
             tally["wrong"] += 1
-            shown += 1
-            if shown <= _MAX_SHOWN:
+            shown_count += 1
+            if shown_count <= _MAX_SHOWN:
                 say(f"line {row.line}: {'; '.join(problems)}")
         elif judges:
             sound.append(row)
@@ -101,8 +101,8 @@ async def _verify(
             for row, result in zip(
                 rows, await judge_fields([row.item for row in rows], Columns(), scorer), strict=True
             ):
-                what, message = same_verdict(row.receipt, result)
-                tally[what] += 1
+                outcome, message = same_verdict(row.receipt, result)
+                tally[outcome] += 1
                 if message:
                     say(f"line {row.line}: {message}")
 

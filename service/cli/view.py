@@ -29,7 +29,7 @@ _REPORT: Final = ".json"
 
 
 def command(
-    places: Annotated[
+    paths: Annotated[
         list[Path],
         typer.Argument(
             metavar="FILE|DIR...", help="JSON lines (also .gz, .zst), Parquet, reports of audits (.json), or folders."
@@ -41,20 +41,20 @@ def command(
     """Show stored results in a browser, until Ctrl-C: verdicts of `rewardline score`, exports, audit logs, audits."""
     try:
         quiet_settings()
-        found, audits = files(places), reports(places)
+        result_files, audits = files(paths), reports(paths)
     except (reader.NotThere, SettingsError) as error:
         raise fail(str(error)) from error
-    count = len(found) + len(audits)
+    count = len(result_files) + len(audits)
     if not count:
         forms = ", ".join((*_FORMS, _REPORT))
-        raise fail(f"no files to show in {', '.join(map(str, places))}; they end with {forms}")
+        raise fail(f"no files to show in {', '.join(map(str, paths))}; they end with {forms}")
     try:
         listening = socket.create_server((HOST, port))
     except OSError as error:
         raise fail(f"port {port}: {error.strerror}") from error
     with listening, contextlib.suppress(KeyboardInterrupt):
-        desk = Desk(lambda: files(places), rollouts_of)
-        app = build_view(desk, lambda: reports(places), console.LOG if found else console.DATA_SETS)
+        desk = Desk(lambda: files(paths), rollouts_of)
+        app = build_view(desk, lambda: reports(paths), console.LOG if result_files else console.DATA_SETS)
         address = f"http://{HOST}:{listening.getsockname()[1]}/"
         server = _AnnouncedServer(uvicorn.Config(app, log_config=None))
         server.announcement = f"Shows {count} {'file' if count == 1 else 'files'} on {address} until Ctrl-C."
@@ -76,42 +76,42 @@ class _AnnouncedServer(uvicorn.Server):
             await asyncio.to_thread(webbrowser.open, self.opens)
 
 
-def files(places: Sequence[Path]) -> list[Path]:
+def files(paths: Sequence[Path]) -> list[Path]:
     """The files at these places: those that are named, and in folders all that may hold records.
 
     Raises:
         reader.NotThere
     """
     inside = [
-        path
-        for place in places
-        if place.is_dir()
-        for path in sorted(place.iterdir())
-        if path.name.endswith(_FORMS) and path.is_file() and not path.name.startswith(".")
+        file
+        for path in paths
+        if path.is_dir()
+        for file in sorted(path.iterdir())
+        if file.name.endswith(_FORMS) and file.is_file() and not file.name.startswith(".")
     ]
-    texts = {rollouts_of(path) for path in inside}
+    texts = {rollouts_of(file) for file in inside}
     return reader.find(
         [
-            *(place for place in places if not place.is_dir() and place.suffix != _REPORT),
-            *(path for path in inside if path not in texts),
+            *(path for path in paths if not path.is_dir() and path.suffix != _REPORT),
+            *(file for file in inside if file not in texts),
         ]
     )
 
 
-def reports(places: Sequence[Path]) -> list[Path]:
+def reports(paths: Sequence[Path]) -> list[Path]:
     """The reports of audits at these places.
 
     Raises:
         reader.NotThere
     """
-    inside = [path for place in places if place.is_dir() for path in sorted(place.glob(f"*{_REPORT}"))]
-    named = [place for place in places if place.suffix == _REPORT and not place.is_dir()]
-    for path in named:
+    inside = [path for folder in paths if folder.is_dir() for path in sorted(folder.glob(f"*{_REPORT}"))]
+    report_files = [folder for folder in paths if folder.suffix == _REPORT and not folder.is_dir()]
+    for path in report_files:
         try:
             load(path)
         except NoReport as error:
             raise reader.NotThere(str(error)) from error
-    return [*named, *(path for path in inside if path.is_file() and _is_report(path))]
+    return [*report_files, *(path for path in inside if path.is_file() and _is_report(path))]
 
 
 def _is_report(path: Path) -> bool:
@@ -129,5 +129,5 @@ def rollouts_of(path: Path) -> Path | None:
     with contextlib.suppress(OSError), path.open("rb") as lines:
         if verdict_file.is_sampled(lines.readline()):
             return None
-    beside = (path.with_name(path.name.removesuffix(_VERDICTS) + form) for form in ("", ".jsonl", ".parquet"))
-    return next((place for place in beside if place.is_file()), None)
+    neighbours = (path.with_name(path.name.removesuffix(_VERDICTS) + form) for form in ("", ".jsonl", ".parquet"))
+    return next((neighbour for neighbour in neighbours if neighbour.is_file()), None)

@@ -35,8 +35,8 @@ class EngineActor:
             chosen: The settings. None: those of the environment where the actor runs.
             workers: Worker processes, in place of what the settings say.
         """
-        found = settings.read(None, {"log_level": "warning"}) if chosen is None else chosen
-        self._settings = found if workers is None else found.model_copy(update={"workers": workers})
+        base = settings.read(None, {"log_level": "warning"}) if chosen is None else chosen
+        self._settings = base if workers is None else base.model_copy(update={"workers": workers})
         self._life: asyncio.Task[None] | None = None
         self._opened: asyncio.Future[Core] | None = None
         self._leaving = asyncio.Event()
@@ -122,17 +122,17 @@ class EngineActor:
             raise Unavailable("unavailable", "the engine has ended; ask another one")
         return core
 
-    async def _live(self, opened: "asyncio.Future[Core]") -> None:
+    async def _live(self, core_future: "asyncio.Future[Core]") -> None:
         try:
             logs.configure(self._settings)
             async with open_core(self._settings) as core:
-                opened.set_result(core)
+                core_future.set_result(core)
                 await self._leaving.wait()
                 await self._idle.wait()
         except BaseException as error:
-            if opened.done():
+            if core_future.done():
                 raise
-            opened.set_exception(Unavailable("unavailable", f"the engine cannot start: {error}"))
+            core_future.set_exception(Unavailable("unavailable", f"the engine cannot start: {error}"))
             if not isinstance(error, (BadRecipes, CannotStart)):
                 raise
 
@@ -149,5 +149,5 @@ def _as_client_error(error: errors.RequestError) -> InvalidRequest | TooLarge | 
     if error.http_status in (429, 503, 504):
         return Unavailable("overloaded", error.detail, retry_after_s=error.retry_after_s)
     kind = TooLarge if isinstance(error, errors.TooLarge) else InvalidRequest
-    complaints = [FieldError(tuple(each.loc), each.msg) for each in error.errors]
+    complaints = [FieldError(tuple(fault.loc), fault.msg) for fault in error.errors]
     return kind(error.title, status=error.http_status, detail=error.detail, errors=complaints)

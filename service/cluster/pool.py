@@ -60,11 +60,11 @@ def start(
     _connect()
     cloudpickle.register_pickle_by_value(service_actor)  # trainers cannot import it
     actor_class = ray.remote(service_actor.ServiceActor)
-    there = set(_members(name))
+    members = set(_members(name))
     for node in _fitting(cpus, nodes):
-        for place in range(per_node):
-            member = f"{name}:{node[:_NODE_CHARS]}-{place}"
-            if member not in there:
+        for number in range(per_node):
+            member = f"{name}:{node[:_NODE_CHARS]}-{number}"
+            if member not in members:
                 actor_class.options(
                     name=member,
                     namespace=NAMESPACE,
@@ -88,13 +88,13 @@ def status(name: str = "rewardline", *, timeout_s: float = 10.0) -> dict[str, di
         Unavailable: there is no cluster.
     """
     _connect()
-    found = {}
+    states = {}
     for member, actor in sorted(_members(name).items()):
         try:
-            found[member] = ray.get(actor.health.remote(), timeout=timeout_s)
+            states[member] = ray.get(actor.health.remote(), timeout=timeout_s)
         except RayError as error:
-            found[member] = {"problems": {"actor": _first_line(error)}, "items_in_flight": 0}
-    return found
+            states[member] = {"problems": {"actor": _first_line(error)}, "items_in_flight": 0}
+    return states
 
 
 def stop(name: str = "rewardline", *, timeout_s: float = 60.0) -> list[str]:
@@ -132,22 +132,22 @@ def _connect() -> None:
 
 
 def _members(name: str) -> dict[str, Any]:
-    found = {}
+    actors = {}
     for listed in ray.util.list_named_actors(all_namespaces=True):
         member = listed["name"]
         if listed["namespace"] == NAMESPACE and member.partition(":")[0] == name:
-            found[member] = ray.get_actor(member, namespace=NAMESPACE)
-    return found
+            actors[member] = ray.get_actor(member, namespace=NAMESPACE)
+    return actors
 
 
-def _fitting(cpus: int, most: int | None) -> list[str]:
+def _fitting(cpus: int, limit: int | None) -> list[str]:
     """The ids of nodes that have so many CPUs, those with the most first."""
     alive = [node for node in ray.nodes() if node["Alive"]]
     sizes = {node["NodeID"]: node["Resources"].get("CPU", 0.0) for node in alive}
     fitting = sorted((node for node, size in sizes.items() if size >= cpus), key=lambda node: -sizes[node])
     if not fitting:
         raise ValueError(f"no node of this cluster has {cpus} CPUs; they have {sorted(sizes.values())}")
-    return fitting[:most]
+    return fitting[:limit]
 
 
 def _answers(calls: list[Any], timeout_s: float) -> list[Any]:

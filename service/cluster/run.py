@@ -84,43 +84,43 @@ def score(job: Job, address: str, on_progress: Callable[[Progress, Tally], None]
     filesystem, blocks = plan(job.source, job.columns)
     if job.overwrite:
         manifest.clear()
-    before = manifest.begin(blocks, job.columns)
-    tally = Tally(done_before=sum(each.lines for each in before.values()))
+    finished = manifest.begin(blocks, job.columns)
+    tally = Tally(done_before=sum(outcome.lines for outcome in finished.values()))
     total = sum(block.nbytes for block in blocks)
-    left = {block.index: block for block in blocks if block.index not in before}
-    done = total - sum(block.nbytes for block in left.values())
-    on_progress(Progress(done, total), tally)
-    if not left:
+    unfinished = {block.index: block for block in blocks if block.index not in finished}
+    done_bytes = total - sum(block.nbytes for block in unfinished.values())
+    on_progress(Progress(done_bytes, total), tally)
+    if not unfinished:
         return tally
 
     def take(outcomes: Iterator[_Outcome]) -> dict[int, str]:
         """Count the blocks that are finished. Returns the trouble of the others."""
-        nonlocal done
+        nonlocal done_bytes
         troubles = {}
-        for each in outcomes:
-            if each.tally is None:
-                troubles[each.index] = each.trouble
-            elif each.index in left:
-                done += left.pop(each.index).nbytes
-                tally.add(each.tally)
-                on_progress(Progress(done, total), tally)
+        for outcome in outcomes:
+            if outcome.tally is None:
+                troubles[outcome.index] = outcome.trouble
+            elif outcome.index in unfinished:
+                done_bytes += unfinished.pop(outcome.index).nbytes
+                tally.add(outcome.tally)
+                on_progress(Progress(done_bytes, total), tally)
         return troubles
 
     with _cluster(address):
         for attempt in range(PASSES):
             last = attempt == PASSES - 1
-            troubles = take(_pass(job, filesystem, manifest, [*left.values()], last=last))
-            if not left:
+            troubles = take(_pass(job, filesystem, manifest, [*unfinished.values()], last=last))
+            if not unfinished:
                 return tally
-        for block in [block for block in left.values() if block.index not in troubles]:
+        for block in [block for block in unfinished.values() if block.index not in troubles]:
             troubles |= take(_pass(job, filesystem, manifest, [block], last=True))
-            if block.index in left and block.index not in troubles:
+            if block.index in unfinished and block.index not in troubles:
                 troubles |= take(iter([_given_up(job, filesystem, manifest, block)]))
-    if not left:
+    if not unfinished:
         return tally
     raise CannotRun(
-        f"{len(left)} of {len(blocks)} blocks were not finished, and the same command goes on with them; the first: "
-        f"{troubles[min(left)]}"
+        f"{len(unfinished)} of {len(blocks)} blocks were not finished, and the same command goes on with them; the first: "
+        f"{troubles[min(unfinished)]}"
     )
 
 
@@ -260,6 +260,6 @@ def _knock(address: str) -> None:
 
 def _reason(error: BaseException) -> str:
     """The innermost cause, in one line."""
-    while (inner := getattr(error, "cause", None) or error.__cause__) is not None:
-        error = inner
+    while (cause := getattr(error, "cause", None) or error.__cause__) is not None:
+        error = cause
     return (str(error).strip() or type(error).__name__).splitlines()[-1]

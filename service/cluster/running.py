@@ -40,17 +40,17 @@ class Running:
         Raises:
             Unavailable: the settings demand what cannot be had here. The message says what.
         """
-        opened: asyncio.Future[Service] = asyncio.get_running_loop().create_future()
+        service_future: asyncio.Future[Service] = asyncio.get_running_loop().create_future()
         leaving = asyncio.Event()
-        life = asyncio.create_task(_live(workers, opened, leaving))
-        both: list[asyncio.Future[Any]] = [opened, life]
-        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-        if not opened.done():
+        life = asyncio.create_task(_live(workers, service_future, leaving))
+        futures: list[asyncio.Future[Any]] = [service_future, life]
+        await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)
+        if not service_future.done():
             try:
                 await life
             except _CANNOT_START as error:
                 raise Unavailable("unavailable", f"the service cannot start here: {error}") from error
-        service = opened.result()
+        service = service_future.result()
         await service.core.boxes.settled()
         return cls(service, life, leaving)
 
@@ -125,11 +125,11 @@ class _Exchange:
             self.parts.append(message.get("body", b""))
 
 
-async def _live(workers: int | None, opened: "asyncio.Future[Service]", leaving: asyncio.Event) -> None:
+async def _live(workers: int | None, service_future: "asyncio.Future[Service]", leaving: asyncio.Event) -> None:
     chosen = _settings(workers)
     logs.configure(chosen)
     async with open_service(chosen) as service, beating(service):
-        opened.set_result(service)
+        service_future.set_result(service)
         await leaving.wait()
         service.core.admission.draining = True
         await drain(service)

@@ -69,8 +69,10 @@ class LocalEngine:
             Unavailable: items could not be judged, and the engine has lost a part since its start.
         """
         results = await self.judge(items)
-        if any(result["status"] == "failed" for result in results) and (lost := await self._lost() - self._absent):
-            raise Unavailable("unavailable", f"the engine has lost {sorted(lost)}")
+        if any(result["status"] == "failed" for result in results) and (
+            lost_parts := await self._lost() - self._absent
+        ):
+            raise Unavailable("unavailable", f"the engine has lost {sorted(lost_parts)}")
         return results
 
     async def judge(self, items: Sequence[Json]) -> list[Json]:

@@ -46,8 +46,8 @@ class Rewardline:
         self._running = await Running.begin(workers=workers)
         service = self._running.service
         core = service.core
-        parts = (core.engine, core.groups, core.singles, core.admission, core.metrics)
-        self._grpc = GrpcDoor(Door(service.settings, service.callers, *parts))
+        engines = (core.engine, core.groups, core.singles, core.admission, core.metrics)
+        self._grpc = GrpcDoor(Door(service.settings, service.callers, *engines))
 
     def __serve_build_asgi_app__(self) -> ASGIApp:
         return self._running.service.app

@@ -21,13 +21,13 @@ def engines(cpus: Sequence[int], blocks: int, workers: int = 0) -> tuple[int, in
     Raises:
         NoRoom
     """
-    there = [each for each in cpus if each]
-    if not there:
+    nodes = [cpu_count for cpu_count in cpus if cpu_count]
+    if not nodes:
         raise NoRoom("no node of the cluster has a CPU for an engine")
-    wanted = workers or max(1, min(min(there), sum(there) // blocks))
-    if wanted > max(there):
+    per_engine = workers or max(1, min(min(nodes), sum(nodes) // blocks))
+    if per_engine > max(nodes):
         raise NoRoom(
-            f"no node of the cluster has {wanted} CPUs, one for each worker of an engine: set REWARDLINE_WORKERS to at "
-            f"most {max(there)}"
+            f"no node of the cluster has {per_engine} CPUs, one for each worker of an engine: set REWARDLINE_WORKERS to at "
+            f"most {max(nodes)}"
         )
-    return wanted, min(blocks, sum(each // wanted for each in there))
+    return per_engine, min(blocks, sum(cpu_count // per_engine for cpu_count in nodes))

@@ -112,8 +112,8 @@ async def audited(
     """
     planner = Planner(engine.registry, engine.book)
     source = iter(rows)
-    while some := await asyncio.to_thread(_next_rows, source, batch_items):
-        segment = await _prepared(planner, some)
+    while rows_read := await asyncio.to_thread(_next_rows, source, batch_items):
+        segment = await _prepared(planner, rows_read)
         _count(report, segment)
         for start in range(0, len(segment.probes), batch_items):
             probes = segment.probes[start : start + batch_items]
@@ -127,10 +127,10 @@ async def audited(
         yield
 
 
-def _next_rows(source: Iterator[Row], most: int) -> list[Row]:
+def _next_rows(source: Iterator[Row], limit: int) -> list[Row]:
     rows: list[Row] = []
     nbytes = 0
-    while len(rows) < most and nbytes < _SEGMENT_BYTES and (row := next(source, None)) is not None:
+    while len(rows) < limit and nbytes < _SEGMENT_BYTES and (row := next(source, None)) is not None:
         rows.append(row)
         nbytes += row.nbytes
     return rows
@@ -175,10 +175,10 @@ def _add(segment: _Segment, planner: Planner, row: Row) -> None:
         segment.found.append(_of_row(row, error.reason, str(error)))
         return
     segment.recipes.append(recipe.name or row.item.verifier or "checks")
-    for each in filled:
-        if "reference" in each.check.entry.verifier.params.model_fields:
+    for check in filled:
+        if "reference" in check.check.entry.verifier.params.model_fields:
             segment.checks += 1
-            _add_check(segment, row, each)
+            _add_check(segment, row, check)
 
 
 def _add_check(segment: _Segment, row: Row, filled: Filled) -> None:
@@ -195,8 +195,8 @@ def _add_check(segment: _Segment, row: Row, filled: Filled) -> None:
     solution = row.solution if reads_tests or row.names_solution else None
     segment.own_answers += solution is not None or answer is not None
     if not reads_tests or solution is None:
-        made = _NOTHING if reads_tests else answer or ""
-        segment.probes.append(_Probe(row, filled, made, None if answer is None else 1.0))
+        empty_response = _NOTHING if reads_tests else answer or ""
+        segment.probes.append(_Probe(row, filled, empty_response, None if answer is None else 1.0))
     if solution is not None:
         response = _fenced(solution) if reads_tests else solution
         segment.probes.append(_Probe(row, filled, response, 1.0, is_solution=True))

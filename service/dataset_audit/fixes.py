@@ -64,14 +64,14 @@ def _plain_answer(row: Row, params: MathParams) -> tuple[str, str, Fix] | None:
 def _listed_options(row: Row, params: MultipleChoiceParams) -> tuple[str, str, Fix] | None:
     """The options of a text in the parameters as a list. With them in the prompt, those at whose end a line ends."""
     if isinstance(params.choices, str):
-        found: Any = params.question
+        question: Any = params.question
     elif params.choices is None and row.item is not None and isinstance(row.item.prompt, str):
-        found = MultipleChoiceParams(reference=params.reference, choices=row.item.prompt[:10_000]).question
+        question = MultipleChoiceParams(reference=params.reference, choices=row.item.prompt[:10_000]).question
     else:
         return None
-    if not isinstance(found, Question) or any("\n" in text for text in found.options.texts.values()):
+    if not isinstance(question, Question) or any("\n" in text for text in question.options.texts.values()):
         return None
-    return _fix("inline_options", row, (*row.params_path, "choices"), list(found.options.texts.values()))
+    return _fix("inline_options", row, (*row.params_path, "choices"), list(question.options.texts.values()))
 
 
 def _fix(kind: str, row: Row, path: tuple[str, ...], value: Any) -> tuple[str, str, Fix]:

@@ -40,7 +40,7 @@ def html(name: str, report: Report, *, state: str = "") -> str:
         state: Why the audit is not whole, in words. Empty: it is.
     """
     title = f"Audit of {text(name)}"
-    parts = [
+    sections = [
         f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escaped(name)}: audit</title><style>{STYLE}</style></head><body><main><h1>{title}</h1>",
@@ -55,22 +55,22 @@ def html(name: str, report: Report, *, state: str = "") -> str:
         "" if report.kinds else "<p>Nothing was found.</p>",
         "</main></body></html>\n",
     ]
-    return "".join(parts)
+    return "".join(sections)
 
 
 def _counts(title: str, counts: Mapping[str, int]) -> str:
     if not counts:
         return ""
-    shown = ", ".join(f"{text(name)} {count}" for name, count in sorted(counts.items(), key=lambda each: -each[1]))
-    return f"<p>{title}: {shown}.</p>"
+    listing = ", ".join(f"{text(name)} {count}" for name, count in sorted(counts.items(), key=lambda entry: -entry[1]))
+    return f"<p>{title}: {listing}.</p>"
 
 
 def _earned(earned: list[int]) -> str:
-    whole = sum(earned)
-    if not whole:
+    total = sum(earned)
+    if not total:
         return ""
     rows = (
-        f'<tr><th scope="row">{label}</th><td><meter min="0" max="{whole}" value="{count}" aria-label="{label}"></meter>'
+        f'<tr><th scope="row">{label}</th><td><meter min="0" max="{total}" value="{count}" aria-label="{label}"></meter>'
         f" {count}</td></tr>"
         for label, count in zip(EARNED, earned, strict=True)
         if count
@@ -79,26 +79,26 @@ def _earned(earned: list[int]) -> str:
 
 
 def _kind(kind: Kind) -> str:
-    shown = kind.examples[:SHOWN_ROWS]
-    rest = f"<p>{kind.rows - len(shown)} more are not shown.</p>" if kind.rows > len(shown) else ""
+    examples = kind.examples[:SHOWN_ROWS]
+    remainder_note = f"<p>{kind.rows - len(examples)} more are not shown.</p>" if kind.rows > len(examples) else ""
     by = f" ({text(kind.verifier)})" if kind.verifier else ""
     return (
         f"<section><h2>{text(kind.reason.replace('_', ' '))}{by}: {kind.rows}</h2>"
         f"<p><strong>{SEVERITIES[kind.severity]}</strong>. {text(advice(kind.reason))}</p>"
-        f"{table(('row', 'id', 'what', 'about', 'fix'), map(_example, shown))}{rest}</section>"
+        f"{table(('row', 'id', 'what', 'about', 'fix'), map(_example, examples))}{remainder_note}</section>"
     )
 
 
 def _example(example: Example) -> str:
     finding = example.finding
-    told = "<br>".join(f"{text(name)}: <code>{text(value)}</code>" for name, value in finding.told.items())
+    facts = "<br>".join(f"{text(name)}: <code>{text(value)}</code>" for name, value in finding.told.items())
     fix = "" if example.fix is None else f"{text('.'.join(example.fix.path))} = <code>{text(example.fix.value)}</code>"
-    cells = (str(finding.row), text(finding.id or ""), text(finding.message), told, fix)
+    cells = (str(finding.row), text(finding.id or ""), text(finding.message), facts, fix)
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 
 def table(heads: Iterable[str], rows: Iterable[str]) -> str:
-    head = "".join(f'<th scope="col">{each}</th>' for each in heads)
+    head = "".join(f'<th scope="col">{heading}</th>' for heading in heads)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 

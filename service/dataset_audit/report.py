@@ -191,13 +191,13 @@ class Report:
     @property
     def findings(self) -> list[Finding]:
         """The findings that are kept, without hints."""
-        kept = [
+        listed = [
             example.finding
             for kind in self.kinds.values()
             if kind.severity is not Severity.HINT
             for example in kind.examples
         ]
-        return sorted(kept, key=lambda finding: finding.row)
+        return sorted(listed, key=lambda finding: finding.row)
 
     def worst_first(self) -> list[Kind]:
         """The kinds, by what they do to training and then by how many rows have them."""
@@ -271,11 +271,11 @@ def bin_of(score: float) -> int:
     return len(EARNED) - 1 if score >= 1 else max(0, math.ceil(score * 10 - 1e-9))
 
 
-def cut(shown: Json) -> Json:
+def cut(row_fields: Json) -> Json:
     """The shown parts of a row, short enough to be kept."""
     return {
         clip(str(name)): value if isinstance(value, int | float) else clip(_text(value))
-        for name, value in shown.items()
+        for name, value in row_fields.items()
     }
 
 

@@ -87,7 +87,7 @@ def _row(number: int, fields: Any, columns: Columns, nbytes: int) -> Row:
     if not isinstance(fields, dict):
         return Row(number, None, None, _no_object(fields), None, {}, nbytes=nbytes)
     name = _text(fields.get("id"))
-    shown = {label: fields[label] for label in _LABELS if fields.get(label) is not None}
+    labels = {label: fields[label] for label in _LABELS if fields.get(label) is not None}
     data_set = _data_set(fields, columns)
     path = _reference_path(fields, columns, data_set)
     item = {field: fields[field] for field in (*_LABELS, *_fields()) if fields.get(field) is not None}
@@ -96,24 +96,24 @@ def _row(number: int, fields: Any, columns: Columns, nbytes: int) -> Row:
         item = {field: fields[field] for field in ("data_source",) if isinstance(fields.get(field), str)}
         reference = data_set.slim(fields)
     if reference is not ABSENT:
-        item["reference"] = shown["reference"] = reference
+        item["reference"] = labels["reference"] = reference
     item |= {kind: chosen for kind in ("recipe", "verifier") if (chosen := getattr(columns, kind)) is not None}
     item |= {kind: fields[kind] for kind in ("recipe", "verifier") if kind in fields and kind not in item}
     params = columns.params or "params"
-    others = (("params", params), ("prompt", columns.prompt))
-    item |= {field: fields[column] for field, column in others if column and fields.get(column) is not None}
+    more_columns = (("params", params), ("prompt", columns.prompt))
+    item |= {field: fields[column] for field, column in more_columns if column and fields.get(column) is not None}
     solution = _first(fields, (columns.solution,) if columns.solution else _SOLUTIONS)
     try:
-        msgspec.json.encode(shown)  # half a character in a label is found here
+        msgspec.json.encode(labels)  # half a character in a label is found here
         built = msgspec.convert({**_raw(item), "response": ""}, ScoreItem)
     except UnicodeEncodeError:
-        return Row(number, name, None, "the row holds half a character (a lone surrogate)", None, shown, nbytes=nbytes)
+        return Row(number, name, None, "the row holds half a character (a lone surrogate)", None, labels, nbytes=nbytes)
     except RecursionError:
         return Row(number, name, None, "the row is nested too deeply", None, {}, nbytes=nbytes)
     except (msgspec.MsgspecError, TypeError, ValueError, ArithmeticError) as error:
-        return Row(number, name, None, f"{error}", None, shown, nbytes=nbytes)
+        return Row(number, name, None, f"{error}", None, labels, nbytes=nbytes)
     text = solution if isinstance(solution, str) else None
-    return Row(number, name, built, "", text, shown, path, (params,), columns.solution is not None, nbytes)
+    return Row(number, name, built, "", text, labels, path, (params,), columns.solution is not None, nbytes)
 
 
 def _no_object(value: Any) -> str:
@@ -129,14 +129,14 @@ ABSENT = msgspec.UNSET
 
 def _data_set(fields: Json, columns: Columns) -> DataSet | None:
     """The known data set of a row, if neither the row nor the caller says how it is judged."""
-    named = (
+    namings = (
         columns.recipe,
         columns.verifier,
         columns.reference,
         *(fields.get(n) for n in ("recipe", "verifier", "checks")),
     )
     label = fields.get("data_source")
-    if any(named):
+    if any(namings):
         return None
     return data_sets.known().of(fields, label if isinstance(label, str) else None)
 
@@ -149,9 +149,9 @@ def _reference_path(fields: Json, columns: Columns, data_set: DataSet | None) ->
         if columns.reference == WHOLE_ROW:
             return ()
         return (columns.reference,) if columns.reference in fields else tuple(columns.reference.split("."))
-    found = next((name for name in _REFERENCES if fields.get(name) is not None), None)
-    if found is not None:
-        return (found,)
+    column = next((name for name in _REFERENCES if fields.get(name) is not None), None)
+    if column is not None:
+        return (column,)
     model = fields.get("reward_model")
     return ("reward_model", "ground_truth") if isinstance(model, dict) and "ground_truth" in model else ()
 

@@ -190,8 +190,8 @@ class Audits:
 
     def _items_at_once(self) -> int:
         """Few enough that the caller's key may ask for them."""
-        most = CALLER.get().max_items_in_flight
-        return self._batch_items if most is None else max(1, min(most, self._batch_items))
+        limit = CALLER.get().max_items_in_flight
+        return self._batch_items if limit is None else max(1, min(limit, self._batch_items))
 
     @contextlib.asynccontextmanager
     async def _admit(self, items: int) -> AsyncIterator[Any]:
@@ -213,8 +213,8 @@ class Audits:
         now = self._clock()
         ended = [audit for audit in self._held.values() if audit.ended is not None]
         too_many = max(0, len(self._held) - MAX_KEPT)
-        for place, audit in enumerate(sorted(ended, key=lambda each: each.ended or 0.0)):
-            if place < too_many or now - (audit.ended or 0.0) > KEPT_S:
+        for index, audit in enumerate(sorted(ended, key=lambda ended_audit: ended_audit.ended or 0.0)):
+            if index < too_many or now - (audit.ended or 0.0) > KEPT_S:
                 del self._held[audit.id]
 
     def _check_open(self) -> None:

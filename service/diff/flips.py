@@ -39,25 +39,25 @@ class Kind(StrEnum):
     """A trainer sees no difference."""
 
 
-def kind_of(before: Mapping[str, Any], after: Mapping[str, Any]) -> Kind | None:
+def kind_of(old: Mapping[str, Any], new: Mapping[str, Any]) -> Kind | None:
     """How the second verdict differs from the first. None: it does not."""
-    if before["status"] != after["status"]:
+    if old["status"] != new["status"]:
         return Kind.STATUS
-    if (before["score"] or 0) > 0 and after["score"] == 0:
+    if (old["score"] or 0) > 0 and new["score"] == 0:
         return Kind.PAID_TO_UNPAID
-    if before["score"] == 0 and (after["score"] or 0) > 0:
+    if old["score"] == 0 and (new["score"] or 0) > 0:
         return Kind.UNPAID_TO_PAID
-    if not _equal(before["score"], after["score"]):
+    if not _equal(old["score"], new["score"]):
         return Kind.SCORE
-    if not _equal(before.get("reward"), after.get("reward")):
+    if not _equal(old.get("reward"), new.get("reward")):
         return Kind.REWARD
-    return None if before["reason"] == after["reason"] else Kind.REASON
+    return None if old["reason"] == new["reason"] else Kind.REASON
 
 
-def _equal(one: float | None, other: float | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return math.isclose(one, other, rel_tol=_EQUAL, abs_tol=_EQUAL)
+def _equal(first: float | None, second: float | None) -> bool:
+    if first is None or second is None:
+        return first is second
+    return math.isclose(first, second, rel_tol=_EQUAL, abs_tol=_EQUAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,17 +147,17 @@ class Comparison:
         self.rows += 1
         self.skipped[why] += 1
 
-    def take(self, flip: Flip | None, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+    def take(self, flip: Flip | None, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
         """Count two verdicts on one row; `flip` if they differ."""
         self.rows += 1
-        for side, verdict in (("before", before), ("after", after)):
-            named = self.versions[side]
-            verifier = _bounded(named, verdict.get("verifier") or "none")
-            versions = named.setdefault(verifier, Counter())
+        for side, verdict in (("before", old), ("after", new)):
+            verifiers = self.versions[side]
+            verifier = _bounded(verifiers, verdict.get("verifier") or "none")
+            versions = verifiers.setdefault(verifier, Counter())
             versions[_bounded(versions, verdict.get("version") or "none")] += 1
             self.statuses[side][_bounded(self.statuses[side], verdict["status"])] += 1
-        axes = {"verifier": after.get("verifier") or before.get("verifier") or "none"}
-        if recipe := after.get("recipe") or before.get("recipe"):
+        axes = {"verifier": new.get("verifier") or old.get("verifier") or "none"}
+        if recipe := new.get("recipe") or old.get("recipe"):
             axes["recipe"] = recipe
         for axis, name in axes.items():
             self.compared_by[axis][_bounded(self.compared_by[axis], name)] += 1
@@ -172,8 +172,8 @@ class Comparison:
         if self.kinds.total() <= _MAX_IDENTIFIED:
             axes["language"] = language_of(flip.item)
         for axis, name in axes.items():
-            named = self.flips_by[axis]
-            named.setdefault(_bounded(named, name), Counter())[flip.kind] += 1
+            names_of_axis = self.flips_by[axis]
+            names_of_axis.setdefault(_bounded(names_of_axis, name), Counter())[flip.kind] += 1
         examples = self.examples.setdefault(
             (flip.kind, _bounded({name for _, name in self.examples}, flip.verifier)), []
         )
@@ -181,9 +181,9 @@ class Comparison:
             examples.append(flip.plain())
 
 
-def _bounded(known: Any, name: str) -> str:
+def _bounded(names: Any, name: str) -> str:
     """The name, or one for all that do not fit."""
-    return name if name in known or len(known) < _MAX_NAMES else _REST
+    return name if name in names or len(names) < _MAX_NAMES else _REST
 
 
 def language_of(item: Mapping[str, Any]) -> str:

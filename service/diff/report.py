@@ -34,11 +34,11 @@ def plain(comparison: Comparison, names: Sequence[str], file: str) -> Json:
                 "kind": kind,
                 "items": comparison.kinds[kind],
                 "changes": [
-                    {"verifier": verifier, "before": before, "after": after, "items": count}
-                    for (of, verifier, before, after), count in comparison.changes.most_common()
+                    {"verifier": verifier, "before": old, "after": new, "items": count}
+                    for (of, verifier, old, new), count in comparison.changes.most_common()
                     if of is kind
                 ],
-                "examples": [flip for (of, _), kept in comparison.examples.items() if of is kind for flip in kept],
+                "examples": [flip for (of, _), flips in comparison.examples.items() if of is kind for flip in flips],
             }
             for kind in Kind
             if comparison.kinds[kind]
@@ -50,30 +50,30 @@ def plain(comparison: Comparison, names: Sequence[str], file: str) -> Json:
                     "compared": comparison.compared_by[axis][name] if axis in comparison.compared_by else None,
                     **counts,
                 }
-                for name, counts in named.items()
+                for name, counts in counts_by_name.items()
             ]
-            for axis, named in comparison.flips_by.items()
+            for axis, counts_by_name in comparison.flips_by.items()
         },
     }
 
 
-def html(made: Json) -> str:
+def html(result: Json) -> str:
     """The page of a result. Every text may come from a model, so all of them are escaped."""
-    title = f"{text(made['before'])} and {text(made['after'])} on {text(made['file'])}"
-    skipped = "".join(f"<p>{count} rows not compared: {text(why)}.</p>" for why, count in made["skipped"].items())
+    title = f"{text(result['before'])} and {text(result['after'])} on {text(result['file'])}"
+    skipped = "".join(f"<p>{count} rows not compared: {text(why)}.</p>" for why, count in result["skipped"].items())
     statuses = "".join(
-        f"<p>{text(made[side])}: {text(', '.join(f'{count} {status}' for status, count in counts.items()))}.</p>"
-        for side, counts in made["statuses"].items()
+        f"<p>{text(result[side])}: {text(', '.join(f'{count} {status}' for status, count in counts.items()))}.</p>"
+        for side, counts in result["statuses"].items()
     )
     return "".join(
         [
             '<!doctype html><html lang="en"><head><meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{escaped(made['file'])}: flips</title><style>{STYLE}</style></head><body><main><h1>{title}</h1>",
-            f"<p>{made['compared']} items compared; {made['flips']} flips ({made['share']:.3%}).</p>{skipped}{statuses}",
-            *map(_kind, made["kinds"]),
-            *(_axis(axis, named) for axis, named in made["by"].items()),
-            "" if made["kinds"] else "<p>All verdicts are the same.</p>",
+            f"<title>{escaped(result['file'])}: flips</title><style>{STYLE}</style></head><body><main><h1>{title}</h1>",
+            f"<p>{result['compared']} items compared; {result['flips']} flips ({result['share']:.3%}).</p>{skipped}{statuses}",
+            *map(_kind, result["kinds"]),
+            *(_axis(axis, axis_rows) for axis, axis_rows in result["by"].items()),
+            "" if result["kinds"] else "<p>All verdicts are the same.</p>",
             "</main></body></html>\n",
         ]
     )
@@ -81,8 +81,8 @@ def html(made: Json) -> str:
 
 def _kind(kind: Json) -> str:
     changes = (
-        _row([text(each["verifier"]), text(each["before"]), text(each["after"]), str(each["items"])])
-        for each in kind["changes"]
+        _row([text(change["verifier"]), text(change["before"]), text(change["after"]), str(change["items"])])
+        for change in kind["changes"]
     )
     return (
         f"<section><h2>{text(kind['kind'].replace('_', ' '))}: {kind['items']}</h2><p>{ABOUT[Kind(kind['kind'])]}</p>"
@@ -93,19 +93,19 @@ def _kind(kind: Json) -> str:
 
 def _example(flip: Json) -> str:
     texts = (_verdict(flip["before"]), _verdict(flip["after"]), flip["reference"] or "", flip["response"] or "")
-    return _row([f"{text(flip['file'])}:{flip['line']}", *(f"<code>{text(each)}</code>" for each in texts)])
+    return _row([f"{text(flip['file'])}:{flip['line']}", *(f"<code>{text(content)}</code>" for content in texts)])
 
 
 def _verdict(verdict: Json) -> str:
-    shown = [verdict["status"], verdict["score"], verdict["reason"], verdict["extracted"]]
-    return " ".join(str(each) for each in shown if each is not None)
+    fields = [verdict["status"], verdict["score"], verdict["reason"], verdict["extracted"]]
+    return " ".join(str(field) for field in fields if field is not None)
 
 
-def _axis(axis: str, named: Sequence[Json]) -> str:
-    kinds = [kind for kind in Kind if any(kind in each for each in named)]
+def _axis(axis: str, axis_rows: Sequence[Json]) -> str:
+    kinds = [kind for kind in Kind if any(kind in axis_row for axis_row in axis_rows)]
     rows = (
-        _row([text(each["name"]), str(each["compared"] or ""), *(str(each.get(kind, 0)) for kind in kinds)])
-        for each in named
+        _row([text(axis_row["name"]), str(axis_row["compared"] or ""), *(str(axis_row.get(kind, 0)) for kind in kinds)])
+        for axis_row in axis_rows
     )
     heads = (axis, "compared", *(kind.replace("_", " ") for kind in kinds))
     return f"<section><h2>By {text(axis)}</h2>{table(heads, rows)}</section>"

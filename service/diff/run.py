@@ -69,8 +69,8 @@ async def compare(
                     rows, task = under_way[0]
                     pairs = await task
                     under_way.popleft()
-                    for row, (before, after) in zip(rows, pairs, strict=True):
-                        _count(file, row, before, after, sides, comparison, on_flip)
+                    for row, (old, new) in zip(rows, pairs, strict=True):
+                        _count(file, row, old, new, sides, comparison, on_flip)
                     on_progress(comparison)
             finally:
                 for _, task in under_way:
@@ -81,19 +81,19 @@ async def compare(
 def _count(
     file: Path,
     row: _Row,
-    before: Mapping[str, Any],
-    after: Mapping[str, Any],
+    old: Mapping[str, Any],
+    new: Mapping[str, Any],
     sides: tuple[Side, Side],
     comparison: Comparison,
     on_flip: Callable[[Flip], None],
 ) -> None:
-    kind = kind_of(before, after)
+    kind = kind_of(old, new)
     flip = None
     if kind is not None:
         item = (sides[1] if sides[1].judge else sides[0]).columns.item_of(row.fields) or row.fields
-        flip = Flip(kind, file.name, row.line, item, before, after)
+        flip = Flip(kind, file.name, row.line, item, old, new)
         on_flip(flip)
-    comparison.take(flip, before, after)
+    comparison.take(flip, old, new)
 
 
 def _rows(file: Path, sides: tuple[Side, Side], stack: ExitStack, comparison: Comparison) -> Iterator[_Row]:
@@ -116,8 +116,8 @@ def _rows(file: Path, sides: tuple[Side, Side], stack: ExitStack, comparison: Co
                 }
                 if not lookups:
                     lookups = {-1: stored.InRows()}
-            held = tuple(lookups[at].of(line, fields) if at in lookups else None for at in (0, 1))
-            if any(at in lookups and held[at] is None for at in (0, 1)):
+            stored_pair = tuple(lookups[at].of(line, fields) if at in lookups else None for at in (0, 1))
+            if any(at in lookups and stored_pair[at] is None for at in (0, 1)):
                 comparison.skip("no stored verdict")
                 continue
             if stored.is_record(fields):
@@ -125,7 +125,7 @@ def _rows(file: Path, sides: tuple[Side, Side], stack: ExitStack, comparison: Co
                     comparison.skip(lack)
                     continue
                 fields = stored.fields_of(fields)
-            yield _Row(line, fields, (held[0], held[1]), nbytes)
+            yield _Row(line, fields, (stored_pair[0], stored_pair[1]), nbytes)
     except BadData as error:
         raise BadInput(f"{file}: {error}") from error
     finally:
@@ -143,13 +143,13 @@ def _lookup(file: Path, side: Side, first: Mapping[str, Any], stack: ExitStack) 
     in_rows = stored.InRows()
     if in_rows.of(1, first) is not None:
         return in_rows
-    found = stored.beside(file)
-    if found is None:
+    sidecar = stored.beside(file)
+    if sidecar is None:
         raise BadInput(
             f"{file} holds no stored verdicts (it is not an audit log, has no column verdict_status), and there is no "
             f"file of verdicts beside it; make one with `rewardline score`"
         )
-    return stored.Beside(found, stack)
+    return stored.Beside(sidecar, stack)
 
 
 def _segments(rows: Iterator[_Row]) -> Iterator[list[_Row]]:
@@ -173,4 +173,4 @@ async def _judged(rows: Sequence[_Row], sides: tuple[Side, Side]) -> list[tuple[
 async def _verdicts(rows: Sequence[_Row], at: int, side: Side) -> list[Mapping[str, Any]]:
     if side.judge is not None:
         return list(await judge_fields([row.fields for row in rows], side.columns, side.judge))
-    return [held for row in rows if (held := row.held[at]) is not None]
+    return [stored_verdict for row in rows if (stored_verdict := row.held[at]) is not None]

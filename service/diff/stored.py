@@ -73,8 +73,8 @@ def lack_of(fields: Mapping[str, Any]) -> str | None:
 
 def fields_of(record: Mapping[str, Any]) -> Json:
     """The fields of the item of a record: it has either a recipe or a verifier, and no outcomes."""
-    left = ("checks", "detail", "verifier") if record.get("recipe") is not None else ("checks", "detail")
-    return {name: value for name, value in record.items() if name not in left}
+    dropped = ("checks", "detail", "verifier") if record.get("recipe") is not None else ("checks", "detail")
+    return {name: value for name, value in record.items() if name not in dropped}
 
 
 class InRows:
@@ -83,7 +83,9 @@ class InRows:
     def of(self, line: int, fields: Mapping[str, Any]) -> Mapping[str, Any] | None:
         if is_record(fields):
             return verdict_of(fields)
-        return verdict_of({name.removeprefix(PREFIX): each for name, each in fields.items() if name.startswith(PREFIX)})
+        return verdict_of(
+            {name.removeprefix(PREFIX): field for name, field in fields.items() if name.startswith(PREFIX)}
+        )
 
 
 class Beside:

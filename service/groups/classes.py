@@ -77,18 +77,18 @@ class Partition:
     """Answers that cannot be a reference."""
     rounds: int = 0
 
-    def begin(self, written: Mapping[str, str], keys: Mapping[str, Hashable]) -> None:
-        """Start with a class for each answer that is too long to be compared. `written` holds the others, each written
+    def begin(self, texts: Mapping[str, str], keys: Mapping[str, Hashable]) -> None:
+        """Start with a class for each answer that is too long to be compared. `texts` holds the others, each written
         as a response; `keys` the keys of those that have one.
         """
         representatives: dict[Hashable, str] = {}
-        for at, answer in sorted(enumerate(self.answers), key=lambda each: each[1] or ""):
+        for at, answer in sorted(enumerate(self.answers), key=lambda numbered: numbered[1] or ""):
             if answer is not None:
                 name = representatives.setdefault(keys[answer], answer) if answer in keys else answer
                 self._open.setdefault(name, []).append(at)
-        self._written, self._keys = written, keys
-        alone = [answer for answer in self._open if answer not in written and answer not in keys]
-        self.classes = [self._open.pop(answer) for answer in alone]
+        self._written, self._keys = texts, keys
+        incomparable = [answer for answer in self._open if answer not in texts and answer not in keys]
+        self.classes = [self._open.pop(answer) for answer in incomparable]
 
     @property
     def reference(self) -> str | None:
@@ -101,7 +101,7 @@ class Partition:
     def _others(self, reference: str | None) -> list[str]:
         """The answers that may equal the reference."""
         has_key = reference in self._keys
-        return [each for each in self._open if each != reference and not (has_key and each in self._keys)]
+        return [answer for answer in self._open if answer != reference and not (has_key and answer in self._keys)]
 
     def questions(self) -> list[str]:
         """The responses that are judged against `reference`."""
@@ -112,25 +112,25 @@ class Partition:
         reference = self.reference
         assert reference is not None
         self.rounds += 1
-        others = self._others(reference)
+        candidates = self._others(reference)
         if all(result.status == "invalid" for result in results):
             self._unfit.add(reference)
             self.unfit.update(self._open[reference])
             return
-        found = self._open.pop(reference)
-        for answer, result in zip(others, results, strict=True):
+        members = self._open.pop(reference)
+        for answer, result in zip(candidates, results, strict=True):
             if result.status != "ok":
-                self.unsettled.update(self._open[answer], found)
+                self.unsettled.update(self._open[answer], members)
             elif result.score == 1.0:
-                found += self._open.pop(answer)
-        self.classes.append(found)
+                members += self._open.pop(answer)
+        self.classes.append(members)
 
     def finish(self) -> None:
         """Make classes of what is left, and put all in order."""
-        left = list(self._open.values())
-        if self.rounds == MAX_ROUNDS and len(left) > 1 and not self._keys.keys() >= self._open.keys():
-            self.unsettled.update(at for positions in left for at in positions)
-        self.classes = [sorted(positions) for positions in (*self.classes, *left)]
+        remaining = list(self._open.values())
+        if self.rounds == MAX_ROUNDS and len(remaining) > 1 and not self._keys.keys() >= self._open.keys():
+            self.unsettled.update(at for positions in remaining for at in positions)
+        self.classes = [sorted(positions) for positions in (*self.classes, *remaining)]
         self.classes.sort(key=lambda positions: (-len(positions), positions[0]))
         self._open = {}
 
@@ -150,28 +150,28 @@ class Classes:
         for group in groups:
             partitions.append(self._partition(group))
             await _keep(pace)
-        await self._read([each for each in partitions if not each.message])
-        going = [each for each in partitions if not each.message]
-        while going := [each for each in going if each.reference is not None]:
+        await self._read([partition for partition in partitions if not partition.message])
+        going = [partition for partition in partitions if not partition.message]
+        while going := [partition for partition in going if partition.reference is not None]:
             items: list[ScoreItem] = []
-            for each in going:
-                items += [self._item(each, text, each.reference) for text in each.questions()]
+            for partition in going:
+                items += [self._item(partition, text, partition.reference) for text in partition.questions()]
                 await _keep(pace)
             self.comparisons += len(items)
             results = iter(await self._judge(items))
-            for each in going:
-                each.take(list(islice(results, len(each.questions()))))
+            for partition in going:
+                partition.take(list(islice(results, len(partition.questions()))))
                 await _keep(pace)
-        for each in partitions:
-            each.finish()
+        for partition in partitions:
+            partition.finish()
         return partitions
 
     def _partition(self, group: Group) -> Partition:
         """The group without answers, and what is wrong with it."""
         partition = Partition(group, [None] * len(group.responses), ())
         if group.verifier not in STAND_INS or group.recipe is not None:
-            known = sorted(STAND_INS)
-            partition.message = f"classes of answers need a verifier with an equality, one of {known}, and no recipe"
+            names = sorted(STAND_INS)
+            partition.message = f"classes of answers need a verifier with an equality, one of {names}, and no recipe"
             return partition
         try:
             partition.params = decoded_params(bytes(group.params))
@@ -185,33 +185,33 @@ class Classes:
     async def _read(self, partitions: Sequence[Partition]) -> None:
         """Find the answers of all responses."""
         pace, items = Pace(), list[ScoreItem]()
-        for each in partitions:
-            stand_in = _stand_in(each)
-            items += [self._item(each, response, stand_in) for response in each.group.responses]
+        for p in partitions:
+            stand_in = _stand_in(p)
+            items += [self._item(p, response, stand_in) for response in p.group.responses]
             await _keep(pace)
         results = iter(await self._judge(items))
-        for each in partitions:
-            each.results = list(islice(results, len(each.group.responses)))
-            invalid = next((one for one in each.results if one.status == "invalid"), None)
+        for p in partitions:
+            p.results = list(islice(results, len(p.group.responses)))
+            invalid = next((outcome for outcome in p.results if outcome.status == "invalid"), None)
             if invalid is not None:
-                each.message = f"{invalid.reason}: {invalid.detail.get('message', '')}"
+                p.message = f"{invalid.reason}: {invalid.detail.get('message', '')}"
                 continue
-            each.failed = {at for at, one in enumerate(each.results) if one.status == "failed"}
-            each.answers = [_answer(one, text) for one, text in zip(each.results, each.group.responses, strict=True)]
-            keys = self._keys(each)
-            is_decided = each.group.verifier == "multiple_choice" or len(keys) == len({*each.answers} - {None})
-            each.begin({} if is_decided else await self._all_written(each, pace), keys)
+            p.failed = {at for at, outcome in enumerate(p.results) if outcome.status == "failed"}
+            p.answers = [_answer(outcome, text) for outcome, text in zip(p.results, p.group.responses, strict=True)]
+            keys = self._keys(p)
+            is_decided = p.group.verifier == "multiple_choice" or len(keys) == len({*p.answers} - {None})
+            p.begin({} if is_decided else await self._all_written(p, pace), keys)
             await _keep(pace)
 
     async def _all_written(self, partition: Partition, pace: Pace) -> dict[str, str]:
         """The answers that can be compared, each written as a response."""
-        written: dict[str, str] = {}
+        texts: dict[str, str] = {}
         for answer, response in zip(partition.answers, partition.group.responses, strict=True):
-            if answer is not None and len(answer) <= MAX_COMPARED_CHARS and answer not in written:
+            if answer is not None and len(answer) <= MAX_COMPARED_CHARS and answer not in texts:
                 text = response if isinstance(response, str) else answer
-                written[answer] = self._written(partition, answer) or text
+                texts[answer] = self._written(partition, answer) or text
                 await _keep(pace)
-        return written
+        return texts
 
     def _keys(self, partition: Partition) -> dict[str, Hashable]:
         """The keys of the answers that have one."""
@@ -257,8 +257,8 @@ def _stand_in(partition: Partition) -> Any:
 def _first_label(params: Mapping[str, Any]) -> str:
     choices, letters = params.get("choices"), params.get("letters")
     if isinstance(choices, dict):
-        named = choices.get("label")
-        labels = named if isinstance(named, list) else list(choices)
+        label_names = choices.get("label")
+        labels = label_names if isinstance(label_names, list) else list(choices)
         return str(labels[0]) if labels else "A"
     return letters[0] if isinstance(letters, str) and letters else "A"
 

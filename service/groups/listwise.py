@@ -24,14 +24,14 @@ async def score(
     seed: int | None,
 ) -> list[GroupResult]:
     """The results of the groups. A response without text has 0 and is not shown. `seed` draws the order of the list."""
-    problems = [_problem(group, each) for group, each in zip(groups, texts, strict=True)]
-    asked = [at for at, problem in enumerate(problems) if not problem and sum(map(bool, texts[at])) >= _FEWEST]
-    orders = {at: pairings.drawn(texts[at], seed) for at in asked}
-    items = [_item(groups[at], [texts[at][place] for place in orders[at] if texts[at][place]]) for at in asked]
-    results = dict(zip(asked, await judge(items) if items else (), strict=True))
+    problems = [_problem(group, row) for group, row in zip(groups, texts, strict=True)]
+    ready = [at for at, problem in enumerate(problems) if not problem and sum(map(bool, texts[at])) >= _FEWEST]
+    orders = {at: pairings.drawn(texts[at], seed) for at in ready}
+    items = [_item(groups[at], [texts[at][position] for position in orders[at] if texts[at][position]]) for at in ready]
+    results = dict(zip(ready, await judge(items) if items else (), strict=True))
     return [
-        _result(name, each, problem, results.get(at), orders.get(at, ()))
-        for at, (name, each, problem) in enumerate(zip(names, texts, problems, strict=True))
+        _result(name, row, problem, results.get(at), orders.get(at, ()))
+        for at, (name, row, problem) in enumerate(zip(names, texts, problems, strict=True))
     ]
 
 
@@ -70,8 +70,8 @@ def _result(
         members = [Member("failed", None, None, reason) for _ in texts]
         return GroupResult(id=name, status="failed", reason=reason, message=message, members=members)
     scores = iter(result.detail["scores"])
-    marks = {place: next(scores) / 10 if texts[place] else 0.0 for place in order}
-    values = levelled([marks[place] for place in range(len(texts))], texts)
+    marks = {position: next(scores) / 10 if texts[position] else 0.0 for position in order}
+    values = levelled([marks[position] for position in range(len(texts))], texts)
     members = [
         Member("ok", value, value, "graded" if text else "no_answer") for value, text in zip(values, texts, strict=True)
     ]

@@ -89,13 +89,13 @@ def result_of(partition: Partition, name: str | int, options: Majority) -> Group
 
 
 def _detail(partition: Partition, sizes: Sequence[int]) -> dict[str, Any]:
-    shown = [
+    class_details = [
         {"answer": clip(partition.answers[positions[0]]), "size": len(positions)}
         for positions in partition.classes[:_SHOWN_CLASSES]
     ]
     count = len(partition.answers)
     return {
-        "classes": shown,
+        "classes": class_details,
         "distinct": len(sizes),
         "share": sizes[0] / count if sizes else 0.0,
         "entropy": entropy(sizes),

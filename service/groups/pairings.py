@@ -31,12 +31,12 @@ def fixed(pairing: Pairing, count: int, *, chunk: int | None = None, baseline: i
     if pairing == "baseline":
         return [(at, baseline) for at in range(count) if at != baseline]
     size = min(chunk or count, count)
-    starts = list(range(0, count, size))
-    if len(starts) > 1 and count - starts[-1] == 1:
-        starts.pop()  # one that would be left over belongs to the run before
+    run_starts = list(range(0, count, size))
+    if len(run_starts) > 1 and count - run_starts[-1] == 1:
+        run_starts.pop()  # one that would be left over belongs to the run before
     return [
         (start + first, start + second)
-        for start, end in itertools.pairwise([*starts, count])
+        for start, end in itertools.pairwise([*run_starts, count])
         for first, second in _within(pairing, end - start)
     ]
 
@@ -73,7 +73,7 @@ def swiss_round(points: Sequence[float], met: set[frozenset[int]], number: int) 
     pairs: list[Pair] = []
     while len(waiting) > 1:
         first = waiting.pop(0)
-        place = next((at for at, other in enumerate(waiting) if frozenset((first, other)) not in met), None)
-        if place is not None:
-            pairs.append((first, waiting.pop(place)))
+        index = next((at for at, second in enumerate(waiting) if frozenset((first, second)) not in met), None)
+        if index is not None:
+            pairs.append((first, waiting.pop(index)))
     return turned(pairs)

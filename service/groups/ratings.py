@@ -42,16 +42,16 @@ def rate(rating: Rating, count: int, games: Sequence[Game]) -> list[float | None
         played[game.second] += 1
     match rating:
         case "bradley_terry":
-            found = bradley_terry(count, games)
+            rated = bradley_terry(count, games)
         case "elo":
-            found = elo(count, games)
+            rated = elo(count, games)
         case "scores":
-            found = mean_scores(count, games)
+            rated = mean_scores(count, games)
         case _:
-            found = [sum_ / max(1, number) for sum_, number in zip(_won(count, games), played, strict=True)]
+            rated = [sum_ / max(1, number) for sum_, number in zip(_won(count, games), played, strict=True)]
             if rating == "win_loss":
-                found = [2 * share - 1 for share in found]
-    return [value if number else None for value, number in zip(found, played, strict=True)]
+                rated = [2 * share - 1 for share in rated]
+    return [value if number else None for value, number in zip(rated, played, strict=True)]
 
 
 def _won(count: int, games: Sequence[Game]) -> list[float]:
@@ -68,7 +68,7 @@ def levelled(values: Sequence[float | None], texts: Sequence[str]) -> list[float
     for value, text in zip(values, texts, strict=True):
         if value is not None:
             of.setdefault(text, []).append(value)
-    means = {text: math.fsum(some) / len(some) for text, some in of.items()}
+    means = {text: math.fsum(numbers) / len(numbers) for text, numbers in of.items()}
     return [means.get(text) for text in texts]
 
 
@@ -84,10 +84,10 @@ def bradley_terry(count: int, games: Sequence[Game]) -> list[float]:
     logits = np.zeros(count)
     for _ in range(_ROUNDS):
         shares = 1 / (1 + np.exp(logits[None, :] - logits[:, None]))
-        own = 1 / (1 + np.exp(-logits))
-        slope = won - (met * shares).sum(axis=1) - _PRIOR * own
+        chances = 1 / (1 + np.exp(-logits))
+        slope = won - (met * shares).sum(axis=1) - _PRIOR * chances
         bends = met * shares * (1 - shares)
-        curvature = np.diag(bends.sum(axis=1) + _PRIOR * own * (1 - own)) - bends
+        curvature = np.diag(bends.sum(axis=1) + _PRIOR * chances * (1 - chances)) - bends
         step = np.clip(np.linalg.solve(curvature, slope), -_LONGEST_STEP, _LONGEST_STEP)
         logits = logits + step
         if np.abs(step).max() < _CLOSE:

@@ -165,9 +165,9 @@ class _Scoring:
                     result.members[at].answer_class = number
 
     async def _add_terms(self, group: Group, result: GroupResult) -> None:
-        wanted = self._options.terms
+        group_terms = self._options.terms
         judged = [at for at, member in enumerate(result.members) if member.status == "ok"]
-        if not judged or wanted == _NO_TERMS:
+        if not judged or group_terms == _NO_TERMS:
             return
         if group.lengths is not None and len(group.lengths) != len(group.responses):
             message = f"lengths: expected {len(group.responses)} entries, found {len(group.lengths)}"
@@ -252,15 +252,15 @@ def _with_terms(
     members: Sequence[Member], texts: Sequence[terms.Text], lengths: Sequence[float] | None, options: GroupOptions
 ) -> None:
     """Add the terms to the rewards of judged members."""
-    wanted = options.terms
+    chosen = options.terms
     scores = [member.score or 0.0 for member in members]
     factors: list[float] | None = None
-    if wanted.diversity is not None:
-        if wanted.diversity.by == "ngrams":
-            factors = terms.novelty([text.answer for text in texts], wanted.diversity.n)
+    if chosen.diversity is not None:
+        if chosen.diversity.by == "ngrams":
+            factors = terms.novelty([text.answer for text in texts], chosen.diversity.n)
         else:
             factors = terms.distinctness([member.answer_class for member in members])
-    for at, (member, added) in enumerate(zip(members, terms.added(scores, texts, lengths, wanted), strict=True)):
+    for at, (member, added) in enumerate(zip(members, terms.added(scores, texts, lengths, chosen), strict=True)):
         member.terms = dict(added)
         member.reward = scores[at]
         if factors is not None:

@@ -38,7 +38,7 @@ class Plan(msgspec.Struct, frozen=True):
         """Whether the member with this key is another item."""
         if not self.marks:
             return False  # of a release without marks
-        return mark not in [own for member, own in zip(self.members, self.marks, strict=False) if member == key]
+        return mark not in [m for member, m in zip(self.members, self.marks, strict=False) if member == key]
 
 
 class Claim(msgspec.Struct, frozen=True):
@@ -94,42 +94,42 @@ class Records:
 
     async def items(self, name: str, plan: Plan) -> list[bytes]:
         """The items of all members, in the order of their keys."""
-        found = await self.store.read(name, [_member(at) for at in range(len(plan.members))])
-        return [item for item in found if item is not None]
+        stored = await self.store.read(name, [_member(at) for at in range(len(plan.members))])
+        return [item for item in stored if item is not None]
 
     async def join(self, name: str, plan: Plan, key: str, item: bytes, mark: str) -> Seen | None:
         """Add a member, or find one with its key there. `plan` is that of a new group. None: the group is full or decided,
         without this member.
         """
         for _ in range(_ATTEMPTS):
-            seen = await self.see(name)
-            if seen is None:
-                known, version = plan, None
+            record = await self.see(name)
+            if record is None:
+                current, version = plan, None
             else:
-                known, version = seen.plan, seen.version
-                if key in known.members:
-                    return seen
-                if len(known.members) == known.size or seen.answer is not None or seen.claim is not None:
+                current, version = record.plan, record.version
+                if key in current.members:
+                    return record
+                if len(current.members) == current.size or record.answer is not None or record.claim is not None:
                     return None
-            grown = msgspec.structs.replace(known, members=(*known.members, key), marks=(*known.marks, mark))
-            fields = {PLAN: encode(grown), _member(len(known.members)): item}
+            grown = msgspec.structs.replace(current, members=(*current.members, key), marks=(*current.marks, mark))
+            fields = {PLAN: encode(grown), _member(len(current.members)): item}
             changed = _change(fields, grown)
             if await self.store.swap(name, version, changed):
                 return Seen(changed.fields[VERSION], grown, None, None)
         raise StateUnavailable("other members of the group kept coming; send this one again", retry_after_s=1.0)
 
-    async def claim(self, name: str, seen: Seen, claim: Claim) -> Seen | None:
+    async def claim(self, name: str, record: Seen, claim: Claim) -> Seen | None:
         """Claim the group, or renew the claim. None: somebody else has changed it."""
-        change = _change({CLAIM: encode(claim)}, seen.plan)
-        if not await self.store.swap(name, seen.version, change):
+        change = _change({CLAIM: encode(claim)}, record.plan)
+        if not await self.store.swap(name, record.version, change):
             return None
-        return msgspec.structs.replace(seen, version=change.fields[VERSION], claim=claim)
+        return msgspec.structs.replace(record, version=change.fields[VERSION], claim=claim)
 
-    async def answer(self, name: str, seen: Seen, answer: Answer) -> bool:
+    async def answer(self, name: str, record: Seen, answer: Answer) -> bool:
         """Keep the answer. False: somebody else has changed the record."""
-        dropped = [_member(at) for at in range(len(seen.plan.members))]
-        change = _change({ANSWER: encode(answer)}, seen.plan, dropped, is_over=True)
-        return await self.store.swap(name, seen.version, change)
+        dropped = [_member(at) for at in range(len(record.plan.members))]
+        change = _change({ANSWER: encode(answer)}, record.plan, dropped, is_over=True)
+        return await self.store.swap(name, record.version, change)
 
 
 def _member(at: int) -> str:

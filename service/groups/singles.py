@@ -111,15 +111,17 @@ class Singles:
         if not members:
             return await self._engine.score(batch)
         started = time.perf_counter()
-        alone = [at for at in range(len(batch.items)) if at not in members]
-        others = dataclasses.replace(batch, items=[batch.items[at] for at in alone])
+        ungrouped = [at for at in range(len(batch.items)) if at not in members]
+        ungrouped_batch = dataclasses.replace(batch, items=[batch.items[at] for at in ungrouped])
         async with asyncio.TaskGroup() as tasks:
             waiting = {at: tasks.create_task(self._result(batch.items[at], at, batch.deadline)) for at in members}
-            scored = await self._engine.score(others) if alone else Scored([], Summary())
-        for at, result in zip(alone, scored.results, strict=True):
+            scored = await self._engine.score(ungrouped_batch) if ungrouped else Scored([], Summary())
+        for at, result in zip(ungrouped, scored.results, strict=True):
             result.id = at if batch.items[at].id is None else result.id
-        found = dict(zip(alone, scored.results, strict=True)) | {at: task.result() for at, task in waiting.items()}
-        results = [found[at] for at in range(len(batch.items))]
+        by_position = dict(zip(ungrouped, scored.results, strict=True)) | {
+            at: task.result() for at, task in waiting.items()
+        }
+        results = [by_position[at] for at in range(len(batch.items))]
         counts = Counter(result.status for result in results)
         summary = msgspec.structs.replace(
             scored.summary,
@@ -146,13 +148,13 @@ class Singles:
         started = time.perf_counter()
         name = position if item.id is None else item.id
         try:
-            found = await self._member(item, deadline)
+            result = await self._member(item, deadline)
         except _Refused as refusal:
-            found = _unjudged(refusal.status, refusal.reason, str(refusal))
+            result = _unjudged(refusal.status, refusal.reason, str(refusal))
         except RequestError as error:
-            found = _unjudged("failed", "group_unavailable", error.detail)
+            result = _unjudged("failed", "group_unavailable", error.detail)
         elapsed_ms = round((time.perf_counter() - started) * 1000, 3)
-        return msgspec.structs.replace(found, id=name, elapsed_ms=elapsed_ms)
+        return msgspec.structs.replace(result, id=name, elapsed_ms=elapsed_ms)
 
     async def _member(self, item: ScoreItem, deadline: float) -> Result:
         group = _read(item, self._usual(item))
@@ -160,8 +162,8 @@ class Singles:
             item.verifier = "judge"
         key = str(group.member) if group.member is not None else str(item.id) if item.id is not None else ""
         key = key or secrets.token_hex(12)
-        name, seen = await self._join(group, item, key)
-        answer = seen.answer or await self._answer(name, seen, deadline)
+        name, record = await self._join(group, item, key)
+        answer = record.answer or await self._answer(name, record, deadline)
         if answer is None:
             raise _Refused("failed", "group_lost", "what was known of the group is lost; send its members again")
         return answer.results[key]
@@ -178,38 +180,38 @@ class Singles:
         else:
             base, rounds = f"prompt/{digest}/{RUN.get()}", _ROUNDS
         item = msgspec.structs.replace(item, group=msgspec.Raw(b""))
-        kept = encode({"item": _plain(item), "group": group})
-        mark = blake2b(kept, digest_size=12).hexdigest()
+        encoded = encode({"item": _plain(item), "group": group})
+        mark = blake2b(encoded, digest_size=12).hexdigest()
         plan = Plan(group.size, digest, time.time() + group.wait_s, ())
         for number in range(rounds):
             name = blake2b(f"{TENANT.get()}/{base}/{number}".encode(), digest_size=24).hexdigest()
-            seen = await self._joined(name, plan, key, kept, mark)
-            if seen is None or (rounds > 1 and seen.plan.is_known_otherwise(key, mark)):
+            record = await self._joined(name, plan, key, encoded, mark)
+            if record is None or (rounds > 1 and record.plan.is_known_otherwise(key, mark)):
                 continue
-            if seen.plan.digest != digest:
+            if record.plan.digest != digest:
                 message = "group: the other members have another size, other options, or are judged in another way"
                 raise _Refused("invalid", "group_mismatch", message)
-            if seen.plan.is_known_otherwise(key, mark):
+            if record.plan.is_known_otherwise(key, mark):
                 message = f"group: the member {key!r} is another response; name each sample apart, by `member`"
                 raise _Refused("invalid", "group_mismatch", message)
-            if len(seen.plan.members) == seen.plan.size and name in self._watches:
+            if len(record.plan.members) == record.plan.size and name in self._watches:
                 self._watches[name].whole.set()
-            return name, seen
+            return name, record
         raise _Refused("failed", "group_over", "group: it is full or decided, and this is not one of its members")
 
-    async def _joined(self, name: str, plan: Plan, key: str, kept: bytes, mark: str) -> Seen | None:
+    async def _joined(self, name: str, plan: Plan, key: str, encoded: bytes, mark: str) -> Seen | None:
         lock = self._joining.setdefault(name, asyncio.Lock())
         try:
             async with lock:
-                known = await self._records.see(name)
-                if known is not None and known.plan.digest != plan.digest:
-                    return known
-                return await self._records.join(name, plan, key, kept, mark)
+                record = await self._records.see(name)
+                if record is not None and record.plan.digest != plan.digest:
+                    return record
+                return await self._records.join(name, plan, key, encoded, mark)
         finally:
             if not lock.locked():
                 self._joining.pop(name, None)
 
-    async def _answer(self, name: str, seen: Seen, deadline: float) -> Answer | None:
+    async def _answer(self, name: str, record: Seen, deadline: float) -> Answer | None:
         """Wait for the answer of a group.
 
         Raises:
@@ -219,7 +221,7 @@ class Singles:
         watch = self._watches.get(name)
         if watch is None:
             watch = self._watches[name] = _Watch(loop.create_future())
-            watch.task = loop.create_task(self._watch(name, seen, watch))
+            watch.task = loop.create_task(self._watch(name, record, watch))
         watch.waiting += 1
         try:
             async with asyncio.timeout_at(deadline):
@@ -236,26 +238,26 @@ class Singles:
                 if watch.task is not None and not watch.answer.done():
                     watch.task.cancel()
 
-    async def _watch(self, name: str, seen: Seen, watch: _Watch) -> None:
+    async def _watch(self, name: str, record: Seen, watch: _Watch) -> None:
         """Follow a group until it has an answer, and decide it if nobody else does."""
         try:
-            watch.answer.set_result(await self._followed(name, seen, watch))
+            watch.answer.set_result(await self._followed(name, record, watch))
         except Exception:
             log.exception("a group could not be decided")
             watch.answer.set_result(None)
 
-    async def _followed(self, name: str, seen: Seen, watch: _Watch) -> Answer | None:
+    async def _followed(self, name: str, record: Seen, watch: _Watch) -> Answer | None:
         pause_s, longest_s = _POLL_S
-        known: Seen | None = seen
+        latest: Seen | None = record
         while True:
             try:
-                answer = await self._step(name, known)
-                if answer is not None or known is None:
+                answer = await self._step(name, latest)
+                if answer is not None or latest is None:
                     return answer
             except RequestError:
                 answer = None  # the store is away; its members wait for as long as they like
             watch.whole.clear()
-            until_s = max(0.0, seen.plan.until - time.time())
+            until_s = max(0.0, record.plan.until - time.time())
             wait_s = min(pause_s * SYSTEM_RANDOM.uniform(0.8, 1.2), until_s) if until_s else pause_s
             try:
                 async with asyncio.timeout(wait_s):
@@ -263,19 +265,19 @@ class Singles:
             except TimeoutError:
                 pause_s = min(1.5 * pause_s, longest_s)
             try:
-                known = await self._records.see(name)
+                latest = await self._records.see(name)
             except RequestError:
                 continue
 
-    async def _step(self, name: str, seen: Seen | None) -> Answer | None:
+    async def _step(self, name: str, record: Seen | None) -> Answer | None:
         """The answer, if there is one, or if this process can now make it."""
-        if seen is None or seen.answer is not None:
-            return None if seen is None else seen.answer
+        if record is None or record.answer is not None:
+            return None if record is None else record.answer
         now = time.time()
-        is_ready = len(seen.plan.members) == seen.plan.size or now >= seen.plan.until
-        if not is_ready or (seen.claim is not None and seen.claim.until > now and seen.claim.by != self._me):
+        is_ready = len(record.plan.members) == record.plan.size or now >= record.plan.until
+        if not is_ready or (record.claim is not None and record.claim.until > now and record.claim.by != self._me):
             return None
-        mine = await self._records.claim(name, seen, Claim(self._me, now + _LEASE_S))
+        mine = await self._records.claim(name, record, Claim(self._me, now + _LEASE_S))
         return None if mine is None else await self._decide(name, mine)
 
     async def _decide(self, name: str, mine: Seen) -> Answer | None:
@@ -286,8 +288,8 @@ class Singles:
         scoring = asyncio.create_task(self._scored(mine.plan, bodies))
         try:
             while True:
-                done, _ = await asyncio.wait([scoring], timeout=_RENEW_S)
-                if done:
+                finished, _ = await asyncio.wait([scoring], timeout=_RENEW_S)
+                if finished:
                     answer = scoring.result()
                     return answer if await self._records.answer(name, mine, answer) else None
                 renewed = await self._records.claim(name, mine, Claim(self._me, time.time() + _LEASE_S))
@@ -298,23 +300,23 @@ class Singles:
             scoring.cancel()
 
     async def _scored(self, plan: Plan, bodies: Sequence[bytes]) -> Answer:
-        kept, keys = [], sorted(plan.members, key=_by_number)  # in this order whoever came first
+        stored, keys = [], sorted(plan.members, key=_by_number)  # in this order whoever came first
         for key in keys:
             body = bodies[plan.members.index(key)]
-            kept.append(
+            stored.append(
                 _kept.decode(body) if len(body) <= _INLINE_BYTES else await asyncio.to_thread(_kept.decode, body)
             )
-        group, first = kept[0].group, kept[0].item
-        missing = plan.size - len(kept)
+        group, first = stored[0].group, stored[0].item
+        missing = plan.size - len(stored)
         about: dict[str, Any] = {"size": plan.size, "members": keys, "missing": missing}
-        too_few = group.method in ("tournament", "listwise") and len(kept) < FEWEST
+        too_few = group.method in ("tournament", "listwise") and len(stored) < FEWEST
         if missing and (group.on_incomplete == "fail" or too_few):
             message = f"{missing} of {plan.size} members never came"
-            members = [Member("failed", None, None, "group_incomplete") for _ in kept]
+            members = [Member("failed", None, None, "group_incomplete") for _ in stored]
             result = GroupResult(id=0, status="failed", reason="group_incomplete", message=message, members=members)
         else:
-            whole = Group(
-                responses=[each.item.response for each in kept],
+            full_group = Group(
+                responses=[entry.item.response for entry in stored],
                 prompt=first.prompt,
                 verifier=first.verifier,
                 recipe=first.recipe,
@@ -322,7 +324,7 @@ class Singles:
                 params=first.params,
             )
             deadline = asyncio.get_running_loop().time() + _SCORING_S
-            [result] = (await self._scorer.score([whole], group.options, deadline)).groups
+            [result] = (await self._scorer.score([full_group], group.options, deadline)).groups
         about |= {"status": result.status, "reason": result.reason, **result.detail}
         results = [_result_of(member, first, result, about) for member in result.members]
         return Answer(dict(zip(keys, results, strict=True)))
@@ -344,9 +346,9 @@ def _read(item: ScoreItem, usual: Mapping[str, Any]) -> GroupOf:
         group = _groups_of.decode(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise _Refused("invalid", "bad_group", f"group: {error}") from error
-    named = [name for name in ("checks", "domain", "data_source", "tag", "reference_id") if _is_given(item, name)]
-    if named:
-        raise _Refused("invalid", "bad_group", f"group: its members have no {named[0]}; name a verifier or a recipe")
+    names = [name for name in ("checks", "domain", "data_source", "tag", "reference_id") if _is_given(item, name)]
+    if names:
+        raise _Refused("invalid", "bad_group", f"group: its members have no {names[0]}; name a verifier or a recipe")
     return group
 
 
@@ -361,11 +363,11 @@ _JUDGED_BY: Final = ("verifier", "recipe", "prompt", "params", "reference")
 def _digest(group: GroupOf, item: ScoreItem) -> str:
     """A hash of what all members of a group have in common."""
     alike = [getattr(item, name) for name in _JUDGED_BY]
-    parts = [bytes(value) if isinstance(value, msgspec.Raw) else encode(value) for value in alike]
-    parts.append(encode(msgspec.structs.replace(group, member=None)))
+    ingredients = [bytes(value) if isinstance(value, msgspec.Raw) else encode(value) for value in alike]
+    ingredients.append(encode(msgspec.structs.replace(group, member=None)))
     hashed = blake2b(digest_size=24)
-    for part in parts:
-        hashed.update(b"%d:%b" % (len(part), part))
+    for ingredient in ingredients:
+        hashed.update(b"%d:%b" % (len(ingredient), ingredient))
     return hashed.hexdigest()
 
 
@@ -381,15 +383,15 @@ def _unjudged(status: str, reason: str, message: str) -> Result:
 
 def _result_of(member: Member, item: ScoreItem, group: GroupResult, about: dict[str, Any]) -> Result:
     """The result of a member. Its score is held to 0 and 1; its reward is the number of its group."""
-    own = {**member.detail, "group": about}
+    detail = {**member.detail, "group": about}
     if member.answer_class is not None:
-        own["answer_class"] = member.answer_class
+        detail["answer_class"] = member.answer_class
     if member.terms:
-        own["terms"] = member.terms
+        detail["terms"] = member.terms
     if member.advantage is not None:
-        own["advantage"] = member.advantage
+        detail["advantage"] = member.advantage
     if member.status != "ok" and group.message:
-        own["message"] = group.message
+        detail["message"] = group.message
     score = None if member.score is None else min(1.0, max(0.0, member.score))
     return Result(
         0,
@@ -400,7 +402,7 @@ def _result_of(member: Member, item: ScoreItem, group: GroupResult, about: dict[
         item.verifier,
         None,
         member.extracted,
-        own,
+        detail,
         False,
         0.0,
         recipe=item.recipe,

@@ -72,10 +72,10 @@ _BLANKS: Final = "".join(char for char in map(chr, range(0x3001)) if char.isspac
 
 
 def _without_code(text: str) -> str:
-    parts = text.split(_FENCE)
-    if len(parts) % 2:
-        return "".join(parts[::2])
-    return "".join(parts[:-1:2]) + _FENCE + parts[-1]
+    pieces = text.split(_FENCE)
+    if len(pieces) % 2:
+        return "".join(pieces[::2])
+    return "".join(pieces[:-1:2]) + _FENCE + pieces[-1]
 
 
 def novelty(texts: Sequence[str], n: int) -> list[float]:
@@ -83,8 +83,8 @@ def novelty(texts: Sequence[str], n: int) -> list[float]:
     counts them: what is repeated is not new. 0 for a text without words. A text of fewer than n words is one n-gram.
     """
     grams = [_grams(text.casefold().split(), n) for text in texts]
-    holders = Counter(gram for each in grams for gram in set(each))
-    return [sum(holders[gram] == 1 for gram in set(each)) / max(1, len(each)) for each in grams]
+    holders = Counter(gram for row in grams for gram in set(row))
+    return [sum(holders[gram] == 1 for gram in set(row)) / max(1, len(row)) for row in grams]
 
 
 def _grams(words: Sequence[str], n: int) -> list[int]:
@@ -95,30 +95,30 @@ def _grams(words: Sequence[str], n: int) -> list[int]:
 def distinctness(classes: Sequence[int | None]) -> list[float]:
     """For each response, the share of the others that are of another class. One without a class is unlike all others."""
     sizes = Counter(classes)
-    others = len(classes) - 1
-    if others < 1:
+    rivals = len(classes) - 1
+    if rivals < 1:
         return [0.0] * len(classes)
-    return [(len(classes) - (sizes[each] if each is not None else 1)) / others for each in classes]
+    return [(len(classes) - (sizes[own_class] if own_class is not None else 1)) / rivals for own_class in classes]
 
 
 def added(
-    scores: Sequence[float], texts: Sequence[Text], lengths: Sequence[float] | None, wanted: Terms
+    scores: Sequence[float], texts: Sequence[Text], lengths: Sequence[float] | None, chosen: Terms
 ) -> list[dict[str, float]]:
     """What is added to the score of each judged response of a group, by the name of the term."""
-    found: list[dict[str, float]] = [{} for _ in scores]
+    terms_by_text: list[dict[str, float]] = [{} for _ in scores]
     measures = {
-        "length": (wanted.length, lengths or [float(len(text.whole.strip())) for text in texts]),
-        "reasoning_length": (wanted.reasoning_length, [float(len(text.reasoning.strip())) for text in texts]),
-        "answer_length": (wanted.answer_length, [float(len(text.answer.strip())) for text in texts]),
-        "style": (wanted.style, [style_density(text.answer) for text in texts] if wanted.style else []),
+        "length": (chosen.length, lengths or [float(len(text.whole.strip())) for text in texts]),
+        "reasoning_length": (chosen.reasoning_length, [float(len(text.reasoning.strip())) for text in texts]),
+        "answer_length": (chosen.answer_length, [float(len(text.answer.strip())) for text in texts]),
+        "style": (chosen.style, [style_density(text.answer) for text in texts] if chosen.style else []),
     }
     for name, (weight, values) in measures.items():
         if weight and len(scores) > 1:
-            for terms, share in zip(found, relative(values), strict=True):
+            for terms, share in zip(terms_by_text, relative(values), strict=True):
                 terms[name] = weight * share
-    if wanted.kimi is not None:
-        right = [score >= wanted.kimi.right_from for score in scores]
-        for terms, reward in zip(found, kimi_rewards(measures["length"][1], right), strict=True):
+    if chosen.kimi is not None:
+        right = [score >= chosen.kimi.right_from for score in scores]
+        for terms, reward in zip(terms_by_text, kimi_rewards(measures["length"][1], right), strict=True):
             assert reward is not None
-            terms["kimi"] = wanted.kimi.weight * reward
-    return found
+            terms["kimi"] = chosen.kimi.weight * reward
+    return terms_by_text

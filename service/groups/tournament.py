@@ -114,8 +114,8 @@ class Contest:
             self.faults.append((pair, result))
         else:
             self.inconsistent += "position_inconsistent" in result.detail.get("flags", ())
-            given = result.detail.get("scores")
-            scores = None if given is None else (given[0], given[1])
+            pair_scores = result.detail.get("scores")
+            scores = None if pair_scores is None else (pair_scores[0], pair_scores[1])
             self.games.append(Game(*pair, result.score, scores, result.detail.get("ranking", RANKING)))
 
     def result(self, name: str | int) -> GroupResult:
@@ -129,9 +129,9 @@ class Contest:
         rated = rate(self.options.rating, count, self.games)
         if self.seed is not None:
             rated = levelled(rated, self.texts)
-        places = sorted(range(count), key=self.order.__getitem__)
-        ratings = [rated[place] for place in places]
-        reasons = [self._reason(place) for place in places]
+        positions = sorted(range(count), key=self.order.__getitem__)
+        ratings = [rated[position] for position in positions]
+        reasons = [self._reason(position) for position in positions]
         members = [
             Member("failed" if value is None else "ok", value, value, reason if value is None else "rated")
             for value, reason in zip(ratings, reasons, strict=True)
@@ -167,23 +167,23 @@ async def play(
 ) -> list[Contest]:
     """Compare the responses of each group. The pairs of one round of all groups are judged together."""
     contests, pace = list[Contest](), Pace()
-    for group, each in zip(groups, texts, strict=True):
-        contests.append(Contest(group, each, options, seed))
+    for group, group_texts in zip(groups, texts, strict=True):
+        contests.append(Contest(group, group_texts, options, seed))
         contests[-1].message = _problem(contests[-1])
         if pace.is_over():
             await pace.rest()
     going = [contest for contest in contests if not contest.is_over]
     while going:
-        asked: list[tuple[Contest, Pair]] = []
+        comparisons: list[tuple[Contest, Pair]] = []
         items: list[ScoreItem] = []
         for contest in going:
             for pair in contest.next_pairs():
-                asked.append((contest, pair))
+                comparisons.append((contest, pair))
                 items.append(contest.item(pair))
                 if pace.is_over():
                     await pace.rest()
         results = await judge(items) if items else ()
-        for (contest, pair), result in zip(asked, results, strict=True):
+        for (contest, pair), result in zip(comparisons, results, strict=True):
             contest.take(pair, result)
         going = [contest for contest in going if not contest.is_over]
     return contests

@@ -35,7 +35,7 @@ class Prompt:
     responses: list[Response] = field(default_factory=list)
 
 
-def collect(places: Iterable[Path]) -> tuple[dict[tuple[str, str], Prompt], list[str]]:
+def collect(paths: Iterable[Path]) -> tuple[dict[tuple[str, str], Prompt], list[str]]:
     """The prompts of stored verdicts by text and reference, and what is damaged.
 
     Raises:
@@ -43,7 +43,7 @@ def collect(places: Iterable[Path]) -> tuple[dict[tuple[str, str], Prompt], list
     """
     prompts: dict[tuple[str, str], Prompt] = {}
     damaged: list[str] = []
-    for record in _records(reader.find(places), damaged):
+    for record in _records(reader.find(paths), damaged):
         text, reference = str(record.get("prompt") or ""), _text(record.get("reference"))
         score = record.get("score")
         if not (text or reference) or not isinstance(score, int | float):
@@ -75,8 +75,8 @@ def _records(files: Iterable[Path], damaged: list[str]) -> Iterator[Mapping[str,
 def _step(record: Mapping[str, Any]) -> float:
     """The step of a record. Without one all records are of the same step."""
     metadata = record.get("metadata")
-    named = metadata if isinstance(metadata, dict) else {}
-    return next((float(named[name]) for name in STEP_NAMES if isinstance(named.get(name), int)), 0.0)
+    steps = metadata if isinstance(metadata, dict) else {}
+    return next((float(steps[name]) for name in STEP_NAMES if isinstance(steps.get(name), int)), 0.0)
 
 
 def _text(value: Any) -> str:

@@ -20,10 +20,10 @@ def near_duplicates(prompts: Sequence[str]) -> list[tuple[int, int]]:
     signatures = [texts.signature(texts.phrases(texts.words(prompt))) for prompt in prompts]
     buckets: dict[tuple[int, bytes], list[int]] = {}
     pairs: list[tuple[int, int]] = []
-    for at, one in enumerate(signatures):
-        bands = [(band, one[band : band + _ROWS_OF_BAND].tobytes()) for band in range(0, texts.PLACES, _ROWS_OF_BAND)]
-        near = sorted({other for band in bands for other in buckets.get(band, ())})
-        twin = next((o for o in near if numbers[o] == numbers[at] and (signatures[o] == one).mean() >= ALIKE), None)
+    for at, mark in enumerate(signatures):
+        bands = [(band, mark[band : band + _ROWS_OF_BAND].tobytes()) for band in range(0, texts.PLACES, _ROWS_OF_BAND)]
+        near = sorted({index for band in bands for index in buckets.get(band, ())})
+        twin = next((o for o in near if numbers[o] == numbers[at] and (signatures[o] == mark).mean() >= ALIKE), None)
         if twin is not None:
             pairs.append((twin, at))
             continue

@@ -45,10 +45,10 @@ async def suspect(prompt: Prompt, judge: Judge) -> Suspect | None:
     if len(rivals) < max(LEAST_AGREEING, LEAST_SHARE * len(responses), _FOR_EACH_RIGHT * right):
         return None
     common = [answer for answer, _ in Counter(rival.extracted for rival in rivals).most_common(_MOST_RIVALS)]
-    asked = [(rival, answer) for answer in common for rival in rivals]
-    agrees = await judge(prompt, asked)
+    pairs = [(rival, answer) for answer in common for rival in rivals]
+    agrees = await judge(prompt, pairs)
     counts: Counter[str] = Counter()
-    for (_, answer), does in zip(asked, agrees, strict=True):
+    for (_, answer), does in zip(pairs, agrees, strict=True):
         counts[answer] += does
     answer, agreeing = counts.most_common(1)[0]
     if agreeing < max(LEAST_AGREEING, LEAST_SHARE * len(responses), _FOR_EACH_RIGHT * right):

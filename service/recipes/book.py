@@ -67,12 +67,12 @@ def load(registry: Registry, path: Path | None = None) -> Book:
         BadRecipes: the file has mistakes. The error holds all of them.
     """
     ours = [(name, parsed(name, text)) for name, text in shipped()]
-    own = [(str(path), parsed(str(path), read(path)))] if path is not None else []
+    own_files = [(str(path), parsed(str(path), read(path)))] if path is not None else []
     problems: list[str] = []
-    recipes, unavailable = _resolved(registry, [*ours, *own], {str(path)}, problems)
+    recipes, unavailable = _resolved(registry, [*ours, *own_files], {str(path)}, problems)
     tables: list[Table] = []
     routes: list[tuple[str, RouteSpec]] = []
-    for files in (own, ours):
+    for files in (own_files, ours):
         specs = [(origin, route) for origin, spec in files for route in spec.routes]
         for origin, route in specs:
             if route.recipe not in recipes and route.recipe not in unavailable:
@@ -88,19 +88,19 @@ def load(registry: Registry, path: Path | None = None) -> Book:
 
 
 def _resolved(
-    registry: Registry, files: Sequence[tuple[str, BookSpec]], own: set[str], problems: list[str]
+    registry: Registry, files: Sequence[tuple[str, BookSpec]], own_origins: set[str], problems: list[str]
 ) -> tuple[dict[str, Recipe], dict[str, str]]:
     specs: dict[str, tuple[str, RecipeSpec]] = {}
     for origin, book in files:
         for name, recipe in book.recipes.items():
-            if name in specs and origin not in own:
+            if name in specs and origin not in own_origins:
                 problems.append(f"{origin}: recipe {name!r} is in {specs[name][0]} as well")
             specs[name] = (origin, recipe)
     resolver = Resolver(registry, specs, problems, {})
     unavailable: dict[str, str] = {}
     for name, (origin, spec) in specs.items():
         missing = resolver.missing(spec, ())
-        if missing is not None and origin not in own:
+        if missing is not None and origin not in own_origins:
             unavailable[name] = missing
         else:
             resolver.recipe(name, ())

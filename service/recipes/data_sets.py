@@ -26,8 +26,8 @@ _WHOLE: Final = "."
 Json = dict[str, Any]
 
 
-def _listed(given: object) -> object:
-    return [given] if isinstance(given, str) else given
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
 
 
 Texts = Annotated[tuple[str, ...], BeforeValidator(_listed)]
@@ -105,10 +105,10 @@ class DataSet(Shape):
     @property
     def used(self) -> frozenset[str]:
         """The columns that a row is told and judged by."""
-        parts = [*(way.reference for way in self._ways()), self.reference or ()]
-        heads = {name.partition(".")[0] for part in parts for name in ([part] if isinstance(part, str) else part)}
-        whole = self.columns if _WHOLE in parts else ()
-        return frozenset((*self.told_by, *heads, *whole, *filter(None, (self.by, self.label)))) - {""}
+        paths = [*(way.reference for way in self._ways()), self.reference or ()]
+        heads = {name.partition(".")[0] for path in paths for name in ([path] if isinstance(path, str) else path)}
+        columns = self.columns if _WHOLE in paths else ()
+        return frozenset((*self.told_by, *heads, *columns, *filter(None, (self.by, self.label)))) - {""}
 
     def slim(self, row: Mapping[str, Any]) -> Json:
         """The row without what nobody reads: solutions and texts may be large."""
@@ -150,15 +150,15 @@ class DataSets:
 
     def __init__(self, sets: Sequence[DataSet]) -> None:
         self.all = sets
-        self._by_label = {name: each for each in sets if each.not_tried is None for name in (each.name, *each.also)}
-        self._told = [each for each in sets if each.told_by and each.not_tried is None]
-        self.used = frozenset(name for each in sets for name in each.used)
+        self._by_label = {name: s for s in sets if s.not_tried is None for name in (s.name, *s.also)}
+        self._told = [s for s in sets if s.told_by and s.not_tried is None]
+        self.used = frozenset(name for s in sets for name in s.used)
         """All columns that a row of some set is told or judged by."""
 
     def told(self, row: Mapping[str, Any]) -> DataSet | None:
         """The data set whose columns the row has. None: they are those of none, or of several."""
-        known = [each for each in self._told if row.keys() >= set(each.told_by)]
-        best = [each for each in known if not any(set(each.told_by) < set(other.told_by) for other in known)]
+        fit = [s for s in self._told if row.keys() >= set(s.told_by)]
+        best = [s for s in fit if not any(set(s.told_by) < set(r.told_by) for r in fit)]
         return best[0] if len(best) == 1 else None
 
     def named(self, label: str | None) -> DataSet | None:
@@ -166,19 +166,19 @@ class DataSets:
 
     def of(self, row: Any, label: str | None) -> DataSet | None:
         """The data set of a row: the one that the label names if the row has its columns, or the one it is told as."""
-        named = self.named(label)
+        labelled = self.named(label)
         if not isinstance(row, dict):
-            return named
-        if named is not None and row.keys() & named.used:
-            return named
-        return self.told(row) or named
+            return labelled
+        if labelled is not None and row.keys() & labelled.used:
+            return labelled
+        return self.told(row) or labelled
 
     def alike(self, row: Mapping[str, Any]) -> list[str]:
         """The names of sets that a row may belong to, but is not told as one of."""
         return [
-            each.name
-            for each in self.all
-            if each.not_tried is None and each.label is None and row.keys() >= set(each.told_by or each.columns)
+            s.name
+            for s in self.all
+            if s.not_tried is None and s.label is None and row.keys() >= set(s.told_by or s.columns)
         ]
 
     def read(self, row: Any, label: str | None) -> Reading | None:
@@ -191,37 +191,42 @@ class DataSets:
         Raises:
             InvalidItem: the row has no answer, or does not say how it is judged.
         """
-        found = self.of(row, label)
-        if found is None:
+        data_set = self.of(row, label)
+        if data_set is None:
             return None
-        if not isinstance(row, dict) or not row.keys() & found.used:
-            return _bare(found, row)
-        if found.label is not None:
-            assert found.reference is not None
-            own = _label(row, found.label)
-            named = self.named(own)
-            return Reading(found, None if named is None else named.judged, own, _part(row, found.reference, found))
-        way = found.judged if found.by is None else _way(found, row)
+        if not isinstance(row, dict) or not row.keys() & data_set.used:
+            return _bare(data_set, row)
+        if data_set.label is not None:
+            assert data_set.reference is not None
+            own_label = _label(row, data_set.label)
+            labelled = self.named(own_label)
+            return Reading(
+                data_set,
+                None if labelled is None else labelled.judged,
+                own_label,
+                _part(row, data_set.reference, data_set),
+            )
+        way = data_set.judged if data_set.by is None else _way(data_set, row)
         assert way is not None
-        return Reading(found, way, None, _answer(found, way, _part(row, way.reference, found)))
+        return Reading(data_set, way, None, _answer(data_set, way, _part(row, way.reference, data_set)))
 
 
-def _bare(found: DataSet, reference: Any) -> Reading | None:
+def _bare(data_set: DataSet, reference: Any) -> Reading | None:
     """A reference alone, of a set that the label names."""
-    way = found.judged
-    return Reading(found, way, None, _answer(found, way, reference)) if way is not None else None
+    way = data_set.judged
+    return Reading(data_set, way, None, _answer(data_set, way, reference)) if way is not None else None
 
 
-def _way(found: DataSet, row: Mapping[str, Any]) -> JudgedBy:
-    assert found.by is not None
-    value = row.get(found.by)
+def _way(data_set: DataSet, row: Mapping[str, Any]) -> JudgedBy:
+    assert data_set.by is not None
+    value = row.get(data_set.by)
     if isinstance(value, list) and len(value) == 1:
         (value,) = value
-    way = found.values.get(value) if isinstance(value, str) else None
+    way = data_set.values.get(value) if isinstance(value, str) else None
     if way is None:
         raise InvalidItem(
             "unroutable",
-            f"a row of {found.name}: its {found.by} is {str(value)[:60]!r}; {sorted(found.values)} are judged",
+            f"a row of {data_set.name}: its {data_set.by} is {str(value)[:60]!r}; {sorted(data_set.values)} are judged",
         )
     return way
 
@@ -231,7 +236,7 @@ def _label(row: Mapping[str, Any], column: str) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _part(row: Mapping[str, Any], reference: str | tuple[str, ...], found: DataSet) -> Any:
+def _part(row: Mapping[str, Any], reference: str | tuple[str, ...], data_set: DataSet) -> Any:
     if reference == _WHOLE:
         return row
     if not isinstance(reference, str):
@@ -242,7 +247,7 @@ def _part(row: Mapping[str, Any], reference: str | tuple[str, ...], found: DataS
             value = _opened(value)
         value = value.get(name) if isinstance(value, Mapping) else None
     if value is None:
-        raise InvalidItem("bad_reference", f"a row of {found.name}: it has no {reference!r}")
+        raise InvalidItem("bad_reference", f"a row of {data_set.name}: it has no {reference!r}")
     return value
 
 
@@ -253,13 +258,13 @@ def _opened(text: str) -> Any:
         return None
 
 
-def _answer(found: DataSet, way: JudgedBy, reference: Any) -> Any:
+def _answer(data_set: DataSet, way: JudgedBy, reference: Any) -> Any:
     if way.worked and isinstance(reference, str):
         reference = final_answer(reference)
-    if isinstance(reference, str) and reference.strip() in found.no_answer:
+    if isinstance(reference, str) and reference.strip() in data_set.no_answer:
         raise InvalidItem(
             "empty_reference",
-            f"a row of {found.name}: {reference.strip()!r} says that the row has no answer; drop the row",
+            f"a row of {data_set.name}: {reference.strip()!r} says that the row has no answer; drop the row",
         )
     return reference
 

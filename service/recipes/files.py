@@ -25,7 +25,7 @@ class BadRecipes(Exception):
 
 
 def shipped() -> Iterator[tuple[str, str]]:
-    for file in sorted(resources.files(_SHIPPED).iterdir(), key=lambda each: each.name):
+    for file in sorted(resources.files(_SHIPPED).iterdir(), key=lambda entry: entry.name):
         if file.name.endswith(".yaml"):
             yield file.name, file.read_text(encoding="utf-8")
 
@@ -43,14 +43,14 @@ class _Loader(yaml.CSafeLoader):
     """A safe YAML loader. A key that occurs twice is a mistake."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen: set[str] = set()
+        keys: set[str] = set()
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode):
-                if key.value in seen:
+                if key.value in keys:
                     raise yaml.constructor.ConstructorError(
                         None, None, f"{key.value!r} occurs twice; remove one", key.start_mark
                     )
-                seen.add(key.value)
+                keys.add(key.value)
         return super().construct_mapping(node, deep)
 
 

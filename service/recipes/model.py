@@ -40,8 +40,8 @@ class ScaleSpec(Shape):
         return Scale(self.wrong, self.correct, dict(self.reasons), self.threshold)
 
 
-def _scale(given: object) -> object:
-    match given:
+def _scale(value: object) -> object:
+    match value:
         case "01":
             return {}
         case "pm1":
@@ -50,7 +50,7 @@ def _scale(given: object) -> object:
             return {"wrong": wrong, "correct": correct}
         case str() | list():
             raise ValueError("a scale is 01, pm1, [value of wrong, value of correct], or an object")
-    return given
+    return value
 
 
 ScaleField = Annotated[ScaleSpec, BeforeValidator(_scale)]
@@ -198,24 +198,24 @@ class RecipeSpec(Shape):
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:
-        seen: set[str] = set()
+        labels: set[str] = set()
         for check in self.checks:
-            if check.label in seen:
+            if check.label in labels:
                 raise ValueError(f"two checks are called {check.label!r}: give one of them a name")
-            if check.gate is not None and check.gate.after not in seen:
+            if check.gate is not None and check.gate.after not in labels:
                 raise ValueError(
                     f"check {check.label!r}: its gate is after {check.gate.after!r}, which is not a check before it"
-                    f" ({sorted(seen) or 'there is none'})"
+                    f" ({sorted(labels) or 'there is none'})"
                 )
             if check.weight is not None and self.aggregate not in ("weighted_mean", "weighted_sum"):
                 raise ValueError(f"check {check.label!r}: {self.aggregate} knows no weights; use a scale")
-            seen.add(check.label)
+            labels.add(check.label)
         if self.aggregate in ("weighted_mean", "weighted_sum") and not any(
             check.weight is None or check.weight > 0 for check in self.checks
         ):
             raise ValueError("the weights are all 0")
-        if self.score is not None and self.score != "aggregate" and self.score not in seen:
-            raise ValueError(f"score: no check is called {self.score!r}; there are {sorted(seen)}")
+        if self.score is not None and self.score != "aggregate" and self.score not in labels:
+            raise ValueError(f"score: no check is called {self.score!r}; there are {sorted(labels)}")
         if isinstance(self.clip, tuple) and self.clip[0] > self.clip[1]:
             raise ValueError(f"clip: {self.clip[0]:g} is above {self.clip[1]:g}")
         return self
@@ -245,10 +245,10 @@ class RangeSpec(Shape):
     def holds(self, value: float) -> bool:
         return (self.gte is None or value >= self.gte) and (self.lt is None or value < self.lt)
 
-    def meets(self, other: "RangeSpec") -> bool:
+    def meets(self, second: "RangeSpec") -> bool:
         """Whether some difficulty lies in both ranges."""
-        low = max(_or(self.gte, -math.inf), _or(other.gte, -math.inf))
-        return low < min(_or(self.lt, math.inf), _or(other.lt, math.inf))
+        low = max(_or(self.gte, -math.inf), _or(second.gte, -math.inf))
+        return low < min(_or(self.lt, math.inf), _or(second.lt, math.inf))
 
 
 def _or(value: float | None, default: float) -> float:
@@ -275,10 +275,10 @@ class RouteSpec(Shape):
 
     @model_validator(mode="after")
     def _names_one_label(self) -> Self:
-        given = [label for label in (self.domain, self.data_source, self.tag) if label is not None]
-        if len(given) != 1:
+        labels = [label for label in (self.domain, self.data_source, self.tag) if label is not None]
+        if len(labels) != 1:
             raise ValueError("a route matches one of domain, data_source, tag")
-        if not _LABEL.fullmatch(given[0]):
+        if not _LABEL.fullmatch(labels[0]):
             raise ValueError("a label is 1 to 256 characters in one line")
         return self
 

@@ -94,9 +94,9 @@ class Table:
             AmbiguousRoutes: two routes may match the same row. The error names both.
         """
         routes = [_Route(spec, _compiled(spec.pattern)) for spec in specs]
-        for one, other in combinations(routes, 2):
-            if _clash(one, other):
-                raise AmbiguousRoutes(f"{route_text(one.spec)} and {route_text(other.spec)} may match the same row")
+        for first, second in combinations(routes, 2):
+            if _clash(first, second):
+                raise AmbiguousRoutes(f"{route_text(first.spec)} and {route_text(second.spec)} may match the same row")
         self._by_kind: dict[str, Sequence[_Route]] = {
             kind: sorted((r for r in routes if r.spec.kind == kind), key=lambda r: r.rank, reverse=True)
             for kind in KINDS
@@ -113,21 +113,21 @@ def find(tables: Sequence[Table], row: Row) -> RouteSpec | None:
     for kind in KINDS:
         if kind in row.labels:
             for table in tables:
-                found = table.find(kind, row)
-                if found is not None:
-                    return found
+                route = table.find(kind, row)
+                if route is not None:
+                    return route
     return None
 
 
 def route_text(spec: RouteSpec) -> str:
     """The text for a route in a message."""
-    parts: dict[str, Any] = {spec.kind: spec.pattern}
+    conditions: dict[str, Any] = {spec.kind: spec.pattern}
     if spec.difficulty is not None:
-        parts["difficulty"] = spec.difficulty.model_dump(exclude_none=True)
+        conditions["difficulty"] = spec.difficulty.model_dump(exclude_none=True)
     if spec.reference_has is not None:
-        parts["reference_has"] = spec.reference_has
-    shown = ", ".join(f"{name} {value}" for name, value in parts.items())
-    return f"the route of {shown} to {spec.recipe}"
+        conditions["reference_has"] = spec.reference_has
+    description = ", ".join(f"{name} {value}" for name, value in conditions.items())
+    return f"the route of {description} to {spec.recipe}"
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
@@ -136,26 +136,26 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
 
 
-def _clash(one: _Route, other: _Route) -> bool:
-    if one.spec.kind != other.spec.kind or one.rank != other.rank:
+def _clash(first: _Route, second: _Route) -> bool:
+    if first.spec.kind != second.spec.kind or first.rank != second.rank:
         return False
-    ranges = (one.spec.difficulty, other.spec.difficulty)
+    ranges = (first.spec.difficulty, second.spec.difficulty)
     if ranges[0] is not None and ranges[1] is not None and not ranges[0].meets(ranges[1]):
         return False
-    return _meet(one.spec.pattern, other.spec.pattern)
+    return _meet(first.spec.pattern, second.spec.pattern)
 
 
-def _meet(one: str, other: str) -> bool:
+def _meet(first: str, second: str) -> bool:
     """Whether some text matches both patterns."""
 
     @cache
     def meet(i: int, j: int) -> bool:
-        if i == len(one) and j == len(other):
+        if i == len(first) and j == len(second):
             return True
-        if i < len(one) and one[i] == "*":
-            return meet(i + 1, j) or (j < len(other) and meet(i, j + 1))
-        if j < len(other) and other[j] == "*":
-            return meet(i, j + 1) or (i < len(one) and meet(i + 1, j))
-        return i < len(one) and j < len(other) and one[i] == other[j] and meet(i + 1, j + 1)
+        if i < len(first) and first[i] == "*":
+            return meet(i + 1, j) or (j < len(second) and meet(i, j + 1))
+        if j < len(second) and second[j] == "*":
+            return meet(i, j + 1) or (i < len(first) and meet(i + 1, j))
+        return i < len(first) and j < len(second) and first[i] == second[j] and meet(i + 1, j + 1)
 
     return meet(0, 0)

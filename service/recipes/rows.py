@@ -82,12 +82,12 @@ def row_of(labels: Mapping[str, str | None], difficulty: float | str | None, ref
 
 
 def _part(reference: Any, path: str) -> Any:
-    found = reference
+    value = reference
     for name in path.split("."):
-        if not isinstance(found, dict) or name not in found:
+        if not isinstance(value, dict) or name not in value:
             raise InvalidItem("bad_reference", f"reference: the recipe needs its part {path!r}, which is missing")
-        found = found[name]
-    return found
+        value = value[name]
+    return value
 
 
 def _untagged(reference: Any, tag: str) -> Any:

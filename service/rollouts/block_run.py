@@ -52,8 +52,8 @@ _TYPES: Final = {
 
 async def judge_block(filesystem: Any, block: Block, columns: Columns, judge: Judge, manifest: Manifest) -> Tally:
     """Judge all rows of a block, and write them with their verdicts. The block is finished then, unless it was before."""
-    if known := manifest.is_finished(block):
-        return known
+    if finished := manifest.is_finished(block):
+        return finished
     tally = Tally()
     source: _Rows[Any] = _Tables(filesystem, block, columns) if block.is_parquet else _Lines(filesystem, block)
     with ExitStack() as files:
@@ -61,8 +61,8 @@ async def judge_block(filesystem: Any, block: Block, columns: Columns, judge: Ju
         async with aclosing(_judged(source, columns, judge)) as judged:
             async for rows, fields, results in judged:
                 await asyncio.to_thread(target.write, rows, results)
-                for each, result in zip(fields, results, strict=True):
-                    tally.count(result, None if each is None else columns.label_of(each))
+                for row_fields, result in zip(fields, results, strict=True):
+                    tally.count(result, None if row_fields is None else columns.label_of(row_fields))
     if not target.has_failed:
         manifest.remove(failed_name(block))  # of an earlier attempt
     manifest.finish(block, tally)
@@ -82,8 +82,8 @@ async def _judged(
 
     try:
         while True:
-            while len(under_way) < SEGMENTS_UNDER_WAY and (got := await asyncio.to_thread(read)):
-                rows, fields = got
+            while len(under_way) < SEGMENTS_UNDER_WAY and (segment := await asyncio.to_thread(read)):
+                rows, fields = segment
                 under_way.append((rows, fields, asyncio.create_task(judge_fields(fields, columns, judge))))
             if not under_way:
                 return
@@ -143,7 +143,7 @@ class _Rows(Protocol[RowsT]):
 
     def with_verdicts(self, rows: RowsT, results: Sequence[Json]) -> RowsT: ...
 
-    def chosen(self, rows: RowsT, places: Sequence[int]) -> RowsT: ...
+    def chosen(self, rows: RowsT, positions: Sequence[int]) -> RowsT: ...
 
     def writer(self, stack: ExitStack, manifest: Manifest, name: str) -> Callable[[RowsT], None]: ...
 
@@ -189,17 +189,17 @@ class _Tables:
     def with_verdicts(self, rows: pa.Table, results: Sequence[Json]) -> pa.Table:
         return table_with_verdicts(rows, results)
 
-    def chosen(self, rows: pa.Table, places: Sequence[int]) -> pa.Table:
-        return rows.take(pa.array(places, pa.int64()))
+    def chosen(self, rows: pa.Table, positions: Sequence[int]) -> pa.Table:
+        return rows.take(pa.array(positions, pa.int64()))
 
     def writer(self, stack: ExitStack, manifest: Manifest, name: str) -> Callable[[pa.Table], None]:
         out = stack.enter_context(manifest.creating(name))
-        opened: list[pq.ParquetWriter] = []
+        writers: list[pq.ParquetWriter] = []
 
         def write(rows: pa.Table) -> None:
-            if not opened:
-                opened.append(stack.enter_context(pq.ParquetWriter(out, rows.schema)))
-            opened[0].write_table(rows)
+            if not writers:
+                writers.append(stack.enter_context(pq.ParquetWriter(out, rows.schema)))
+            writers[0].write_table(rows)
 
         return write
 
@@ -221,8 +221,8 @@ class _Lines:
     def with_verdicts(self, rows: list[bytes], results: Sequence[Json]) -> list[bytes]:
         return [_extended(line, result) for line, result in zip(rows, results, strict=True)]
 
-    def chosen(self, rows: list[bytes], places: Sequence[int]) -> list[bytes]:
-        return [rows[at].strip() + b"\n" for at in places]
+    def chosen(self, rows: list[bytes], positions: Sequence[int]) -> list[bytes]:
+        return [rows[at].strip() + b"\n" for at in positions]
 
     def writer(self, stack: ExitStack, manifest: Manifest, name: str) -> Callable[[list[bytes]], None]:
         out = stack.enter_context(manifest.creating(name))

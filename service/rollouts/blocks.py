@@ -56,19 +56,19 @@ class Block:
         return f"part-{self.index:06}{PARQUET if self.is_parquet else '.jsonl'}"
 
 
-def located(place: str) -> tuple[Any, str]:
+def located(location: str) -> tuple[Any, str]:
     """The file system of a path or URI, and the path in it.
 
     Raises:
         BadInput: there is no such file system, or it cannot be reached.
     """
     try:
-        if "://" in place:
-            found, path = fs.FileSystem.from_uri(place)
-            return found, path
-        return fs.LocalFileSystem(), str(Path(place).absolute())
+        if "://" in location:
+            filesystem, path = fs.FileSystem.from_uri(location)
+            return filesystem, path
+        return fs.LocalFileSystem(), str(Path(location).absolute())
     except (OSError, ValueError, pa.ArrowException) as error:
-        raise BadInput(f"{place}: {error}") from error
+        raise BadInput(f"{location}: {error}") from error
 
 
 def plan(source: str, columns: Columns) -> tuple[Any, list[Block]]:
@@ -84,30 +84,30 @@ def plan(source: str, columns: Columns) -> tuple[Any, list[Block]]:
     """
     filesystem, files = _files(source)
     with ThreadPoolExecutor(READERS) as pool:
-        parts = itertools.chain.from_iterable(pool.map(lambda file: [*_parts(filesystem, file, columns)], files))
+        block_spans = itertools.chain.from_iterable(pool.map(lambda file: [*_parts(filesystem, file, columns)], files))
         return filesystem, [
             Block(index, file.path, start, end, nbytes, file.mtime_ns or 0)
-            for index, (file, start, end, nbytes) in enumerate(parts)
+            for index, (file, start, end, nbytes) in enumerate(block_spans)
         ]
 
 
 def _files(source: str) -> tuple[Any, list[Any]]:
     """The input files in the order of their paths."""
     path, mark, options = source.partition("?") if "://" in source else (source, "", "")
-    parts = path.split("/")
-    fixed = next((at for at, part in enumerate(parts) if _WILD & {*part}), len(parts))
-    pattern = parts[fixed:]
-    filesystem, base = located(("/".join(parts[:fixed]) or ("/" if source.startswith("/") else ".")) + mark + options)
+    steps = path.split("/")
+    fixed = next((at for at, step in enumerate(steps) if _WILD & {*step}), len(steps))
+    pattern = steps[fixed:]
+    filesystem, base = located(("/".join(steps[:fixed]) or ("/" if source.startswith("/") else ".")) + mark + options)
     try:
         info = filesystem.get_file_info(base)
-        found = [info]
+        infos = [info]
         if info.type == fs.FileType.Directory:
-            found = filesystem.get_file_info(fs.FileSelector(base, recursive=len(pattern) != 1))
+            infos = filesystem.get_file_info(fs.FileSelector(base, recursive=len(pattern) != 1))
     except (OSError, pa.ArrowException) as error:
         raise BadInput(f"{source}: {error}") from error
-    files = [each for each in found if each.type == fs.FileType.File and _is_meant(each.path, base, pattern)]
+    files = [f for f in infos if f.type == fs.FileType.File and _is_meant(f.path, base, pattern)]
     if not files:
-        raise BadInput(f"{source}: no file here ends in one of {list(SUFFIXES)}" + _packed(found))
+        raise BadInput(f"{source}: no file here ends in one of {list(SUFFIXES)}" + _packed(infos))
     return filesystem, sorted(files, key=lambda file: str(file.path))
 
 
@@ -121,8 +121,8 @@ def _is_meant(path: str, base: str, pattern: Sequence[str]) -> bool:
     return len(inside) == len(pattern) and all(map(fnmatchcase, inside, pattern))
 
 
-def _packed(found: Sequence[Any]) -> str:
-    packed = [file.base_name for file in found if file.base_name.endswith((".gz", ".zst", ".zip", ".bz2"))]
+def _packed(infos: Sequence[Any]) -> str:
+    packed = [file.base_name for file in infos if file.base_name.endswith((".gz", ".zst", ".zip", ".bz2"))]
     return f"; {packed[0]} is packed, unpack it first" if packed else ""
 
 
@@ -145,8 +145,8 @@ def _parts(filesystem: Any, file: Any, columns: Columns) -> Iterator[tuple[Any, 
 
 
 def _row_groups(filesystem: Any, file: Any, columns: Columns) -> Iterator[tuple[Any, int, int, int]]:
-    with filesystem.open_input_file(file.path) as opened:
-        read = pq.ParquetFile(opened)
+    with filesystem.open_input_file(file.path) as stream:
+        read = pq.ParquetFile(stream)
         columns.need_response(read.schema_arrow.names, file.path)
         start = rows = nbytes = 0
         for at in range(read.metadata.num_row_groups):
@@ -180,8 +180,8 @@ def lines_of(filesystem: Any, block: Block) -> Iterator[bytes]:
     with io.BufferedReader(filesystem.open_input_file(block.path)) as lines:
         position = lines.seek(max(block.start - 1, 0))
         for number, line in enumerate(lines):
-            begins, position = position, position + len(line)
-            if begins >= block.end:
+            line_start, position = position, position + len(line)
+            if line_start >= block.end:
                 return
             if (number or not block.start) and line.strip():
                 yield line
@@ -189,7 +189,7 @@ def lines_of(filesystem: Any, block: Block) -> Iterator[bytes]:
 
 def tables_of(filesystem: Any, block: Block, rows: int) -> Iterator[pa.Table]:
     """The rows of the block, some at a time. A table keeps the schema of its file."""
-    with filesystem.open_input_file(block.path) as opened:
-        read = pq.ParquetFile(opened)
+    with filesystem.open_input_file(block.path) as stream:
+        read = pq.ParquetFile(stream)
         for batch in read.iter_batches(batch_size=rows, row_groups=[*range(block.start, block.end)]):
             yield pa.Table.from_batches([batch])

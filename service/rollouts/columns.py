@@ -58,36 +58,36 @@ class Columns:
     params: Mapping[str, Any] | None = None
     """Parameters of all lines. They replace those that a line has itself."""
 
-    def check(self, there: Collection[str], place: str) -> None:
+    def check(self, present: Collection[str], origin: str) -> None:
         """Check the fields of the first row.
 
         Raises:
             BadInput: a field that was named is not there, or none is a response.
         """
-        named = {"response": self.response, "reference": self.reference, "label": self.label}
-        for purpose, name in named.items():
-            if name is not None and name not in there:
+        field_names = {"response": self.response, "reference": self.reference, "label": self.label}
+        for purpose, name in field_names.items():
+            if name is not None and name not in present:
                 raise BadInput(
-                    f"{place} has no field {name!r} (--{purpose}-field); it has {sorted(there)[:20]}{near(name, there)}"
+                    f"{origin} has no field {name!r} (--{purpose}-field); it has {sorted(present)[:20]}{near(name, present)}"
                 )
-        self.need_response(there, place)
+        self.need_response(present, origin)
 
-    def need_response(self, there: Collection[str], place: str) -> None:
+    def need_response(self, present: Collection[str], origin: str) -> None:
         """
         Raises:
-            BadInput: none of these fields, which `place` has, is a response.
+            BadInput: none of these fields, which `origin` has, is a response.
         """
-        if set(there).isdisjoint((self.response,) if self.response else RESPONSES):
-            wanted = repr(self.response) if self.response else f"of {', '.join(RESPONSES)}"
+        if set(present).isdisjoint((self.response,) if self.response else RESPONSES):
+            needed = repr(self.response) if self.response else f"of {', '.join(RESPONSES)}"
             raise BadInput(
-                f"{place} has no field {wanted}; it has {sorted(there)[:20]}. Name one with --response-field"
+                f"{origin} has no field {needed}; it has {sorted(present)[:20]}. Name one with --response-field"
             )
 
     def used(self) -> frozenset[str]:
         """The names of all fields that an item or a label may be made of."""
         chosen = [name for name in (self.response, self.reference, self.label) if name is not None]
-        own = frozenset([*_KEPT, _WHOLE, *RESPONSES, *REFERENCES, *LABELS, *chosen])
-        return own | rubrics.COLUMNS | data_sets.known().used
+        item_columns = frozenset([*_KEPT, _WHOLE, *RESPONSES, *REFERENCES, *LABELS, *chosen])
+        return item_columns | rubrics.COLUMNS | data_sets.known().used
 
     def says_judge(self, fields: Mapping[str, Any]) -> bool:
         """Whether a row says how it is judged, by itself or by the columns of a known data set."""
@@ -102,8 +102,8 @@ class Columns:
         if data_set is not None:
             return self._item_of_row(fields, response, data_set)
         item = {name: _plain(name, fields[name]) for name in _KEPT if name != response and _is_there(fields.get(name))}
-        whole = fields.get(_WHOLE)
-        item["response"] = whole if isinstance(whole, list) else _response(fields[response])
+        conversation = fields.get(_WHOLE)
+        item["response"] = conversation if isinstance(conversation, list) else _response(fields[response])
         reference = self._reference_of(fields, response)
         if reference is not None:
             item["reference"] = fields[reference]
@@ -115,14 +115,14 @@ class Columns:
         if chosen:
             item = {name: value for name, value in item.items() if name not in ("verifier", "recipe", "checks")}
         if self.params:
-            own = item.get("params")
-            item["params"] = {**own, **self.params} if isinstance(own, dict) else dict(self.params)
+            row_params = item.get("params")
+            item["params"] = {**row_params, **self.params} if isinstance(row_params, dict) else dict(self.params)
         return item | chosen
 
     def _data_set(self, fields: Mapping[str, Any]) -> DataSet | None:
         """The known data set of a row that does not say itself how it is judged."""
-        own = ("verifier", "recipe", "checks", "reference")
-        if self.verifier or self.recipe or self.reference or any(_is_there(fields.get(name)) for name in own):
+        names = ("verifier", "recipe", "checks", "reference")
+        if self.verifier or self.recipe or self.reference or any(_is_there(fields.get(name)) for name in names):
             return None
         label = fields.get("data_source")
         return data_sets.known().of(fields, label if isinstance(label, str) else None)
@@ -174,8 +174,8 @@ def _is_rubric(row: Json) -> bool:
 def without_nulls(value: Any) -> Any:
     """The row without the nulls that a table adds to give all its structs the same fields."""
     if isinstance(value, dict):
-        return {name: without_nulls(each) for name, each in value.items() if each is not None}
-    return [without_nulls(each) for each in value] if isinstance(value, list) else value
+        return {name: without_nulls(member) for name, member in value.items() if member is not None}
+    return [without_nulls(member) for member in value] if isinstance(value, list) else value
 
 
 def _response(value: Any) -> Any:

@@ -41,12 +41,12 @@ class Manifest:
     folder: str
 
     @classmethod
-    def at(cls, place: str) -> "Manifest":
+    def at(cls, location: str) -> "Manifest":
         """
         Raises:
             BadInput: there is no such file system.
         """
-        return cls(*located(place.rstrip("/") or "/"))
+        return cls(*located(location.rstrip("/") or "/"))
 
     def begin(self, blocks: Sequence[Block], columns: Columns, *, explain: bool = False) -> dict[int, Tally]:
         """Begin the run, or go on with it. Returns the counts of the finished blocks by their index.
@@ -54,18 +54,18 @@ class Manifest:
         Raises:
             BadInput: the folder holds something else, or cannot be written.
         """
-        asked = {"columns": asdict(columns), "explain": explain}
-        wanted = {"input": _fingerprint(blocks), "blocks": len(blocks), **asked}
+        request = {"columns": asdict(columns), "explain": explain}
+        expected = {"input": _fingerprint(blocks), "blocks": len(blocks), **request}
         try:
-            known = self._read(_RUN)
-            if known is None:
+            recorded = self._read(_RUN)
+            if recorded is None:
                 self._check_empty()
                 for folder in (_FINISHED, _FAILED):
                     self.filesystem.create_dir(f"{self.folder}/{folder}", recursive=True)
-                self.write(_RUN, encode(wanted))
+                self.write(_RUN, encode(expected))
                 return {}
-            if known != wanted:
-                changed = [name for name, value in wanted.items() if known.get(name) != value]
+            if recorded != expected:
+                changed = [name for name, value in expected.items() if recorded.get(name) != value]
                 raise BadInput(
                     f"{self.folder} holds another run, with another value of {changed}: name another folder with -o, "
                     "or start again with --overwrite"
@@ -125,9 +125,9 @@ class Manifest:
             self.filesystem.delete_file(path)
 
     def _check_empty(self) -> None:
-        there = [info.base_name for info in self._files(self.folder) if info.base_name.startswith("part-")]
-        if there:
-            raise BadInput(f"{self.folder} holds {there[0]}, and no record of a run: name an empty folder with -o")
+        leftovers = [info.base_name for info in self._files(self.folder) if info.base_name.startswith("part-")]
+        if leftovers:
+            raise BadInput(f"{self.folder} holds {leftovers[0]}, and no record of a run: name an empty folder with -o")
 
     def _finished(self) -> Iterator[tuple[int, Tally]]:
         files = [info.base_name for info in self._files(f"{self.folder}/{_FINISHED}")]
@@ -138,8 +138,8 @@ class Manifest:
                     yield record["input"]["index"], Tally.of_plain(record)
 
     def _files(self, folder: str) -> list[Any]:
-        found = self.filesystem.get_file_info(fs.FileSelector(folder, allow_not_found=True))
-        return [info for info in found if info.type == fs.FileType.File]
+        infos = self.filesystem.get_file_info(fs.FileSelector(folder, allow_not_found=True))
+        return [info for info in infos if info.type == fs.FileType.File]
 
     def _read(self, name: str) -> Mapping[str, Any] | None:
         path = f"{self.folder}/{name}"

@@ -89,10 +89,10 @@ async def rescore(run: Run, judge: Judge, on_progress: OnProgress) -> Tally:
     reach = 0
     if run.target.exists() and run.target.stat().st_size:
         missed = 0
-        for kept in verdicts(run.target, run.made):
-            reach = kept.number
+        for stored in verdicts(run.target, run.made):
+            reach = stored.number
             tally.done_before += 1
-            missed += kept.result["status"] == "failed"
+            missed += stored.result["status"] == "failed"
         tally.done_before -= missed
         part = run.target.with_name(run.target.name + ".part")
         with part.open("wb") as out:  # also without a missed one: it drops half a line
@@ -108,9 +108,9 @@ async def rescore(run: Run, judge: Judge, on_progress: OnProgress) -> Tally:
 
 def _with_kept(run: Run, reach: int) -> Iterator[tuple[DataFile, _Row]]:
     """The rows that have a verdict, with those that stay."""
-    kept = verdicts(run.target, run.made)
+    stored = verdicts(run.target, run.made)
     for file, row in _chosen(run):
-        verdict = next(kept, None)
+        verdict = next(stored, None)
         if row.number > reach or verdict is None:
             return
         if verdict.number != row.number:

@@ -32,16 +32,16 @@ class Tally:
             if label is not None:
                 self.agreement[(label, result["score"] >= 1.0)] += 1
 
-    def add(self, other: Self) -> None:
+    def add(self, second: Self) -> None:
         """Count what another tally has counted."""
-        self.lines += other.lines
-        self.by_outcome.update(other.by_outcome)
-        self.agreement.update(other.agreement)
-        self.score_sum += other.score_sum
-        self.first = {**other.first, **self.first}
+        self.lines += second.lines
+        self.by_outcome.update(second.by_outcome)
+        self.agreement.update(second.agreement)
+        self.score_sum += second.score_sum
+        self.first = {**second.first, **self.first}
 
     def with_status(self, status: str) -> int:
-        return sum(count for (_, found, _), count in self.by_outcome.items() if found == status)
+        return sum(count for (_, outcome_status, _), count in self.by_outcome.items() if outcome_status == status)
 
     def plain(self) -> dict[str, Any]:
         """The counts as JSON; `of_plain` reads them."""

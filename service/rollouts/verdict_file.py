@@ -51,63 +51,63 @@ def fingerprint(recipe: Mapping[str, Any]) -> str:
     return blake3(msgspec.json.encode(recipe, enc_hook=dict, order="deterministic")).hexdigest(8)
 
 
-def header(made: Json) -> bytes:
-    return encode({MADE_BY: made}) + b"\n"
+def header(maker: Json) -> bytes:
+    return encode({MADE_BY: maker}) + b"\n"
 
 
-def check(target: Path, made: Json) -> None:
+def check(target: Path, maker: Json) -> None:
     """Check whether a run that is made so may go on with an output, if there is one.
 
     Raises:
         BadInput: something else has made the output.
     """
     if target.exists() and target.stat().st_size:
-        next(verdicts(target, made), None)
+        next(verdicts(target, maker), None)
 
 
 def is_sampled(first_line: bytes) -> bool:
     """Whether the file that begins so has verdicts on some rows alone, so that rows and verdicts do not correspond."""
-    made = object_of(first_line).get(MADE_BY)
-    return isinstance(made, dict) and "sample" in made
+    maker = object_of(first_line).get(MADE_BY)
+    return isinstance(maker, dict) and "sample" in maker
 
 
-def verdicts(target: Path, made: Json) -> Iterator[Kept]:
+def verdicts(target: Path, maker: Json) -> Iterator[Kept]:
     """The whole lines of an earlier run that was made by the same. Half a line, which an interruption leaves, is left out.
 
     Raises:
         BadInput: something else has made the file.
     """
     with target.open("rb") as lines:
-        before = object_of(next(lines, b"")).get(MADE_BY)
-        if not isinstance(before, dict):
+        old_maker = object_of(next(lines, b"")).get(MADE_BY)
+        if not isinstance(old_maker, dict):
             raise BadInput(
                 f"{target} is there, and `rewardline score` has not written it, or an older release has; {_AGAIN}"
             )
-        _check_same(target, {**before, "versions": {}}, {**made, "versions": {}})
+        _check_same(target, {**old_maker, "versions": {}}, {**maker, "versions": {}})
         used: set[str | None] = set()
-        for name in made["versions"]:
-            if name == f"recipe {made.get('recipe')}":
-                _check_version(target, name, before, made)
+        for name in maker["versions"]:
+            if name == f"recipe {maker.get('recipe')}":
+                _check_version(target, name, old_maker, maker)
         for line in lines:
             result = object_of(line)
             if not line.endswith(b"\n") or not isinstance(result.get("line"), int):
                 return
-            names = {each.get("verifier") for each in (result, *(result.get("checks") or ()))} - used
+            names = {judged.get("verifier") for judged in (result, *(result.get("checks") or ()))} - used
             for name in sorted(filter(None, names)):
-                _check_version(target, name, before, made)
+                _check_version(target, name, old_maker, maker)
             used |= names
             yield Kept(result["line"], result, line)
 
 
-def _check_same(target: Path, before: Json, now: Json) -> None:
-    differing = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+def _check_same(target: Path, old: Json, now: Json) -> None:
+    differing = [name for name in {**old, **now} if old.get(name) != now.get(name)]
     if differing:
-        shown = ", ".join(f"{name} {_short(before.get(name))}, now {_short(now.get(name))}" for name in differing)
-        raise BadInput(f"{target} was made with {shown}; {_AGAIN}")
+        differences = ", ".join(f"{name} {_short(old.get(name))}, now {_short(now.get(name))}" for name in differing)
+        raise BadInput(f"{target} was made with {differences}; {_AGAIN}")
 
 
-def _check_version(target: Path, name: str, before: Json, now: Json) -> None:
-    versions = (before.get("versions") or {}).get(name), now["versions"].get(name)
+def _check_version(target: Path, name: str, old: Json, now: Json) -> None:
+    versions = (old.get("versions") or {}).get(name), now["versions"].get(name)
     if versions[0] != versions[1]:
         raise BadInput(f"{target} was made with version {versions[0]} of {name}, which is {versions[1]} now; {_AGAIN}")
 

@@ -56,19 +56,19 @@ def main(path: str) -> None:
 
 
 def _write_rows(path: str) -> None:
-    place = Path(path)
-    if place.is_dir():
-        _write_batches(None, _batches_of_folder(place))
+    file_path = Path(path)
+    if file_path.is_dir():
+        _write_batches(None, _batches_of_folder(file_path))
         return
-    with place.open("rb") as file:
+    with file_path.open("rb") as file:
         head = file.read(4)
         file.seek(0)
-        if head == PARQUET or place.suffix == ".parquet":
+        if head == PARQUET or file_path.suffix == ".parquet":
             _write_parquet(file)
             return
         unpacked = _unpacked(file, head)
         _write(b"?\n")
-        for line in _lines(unpacked, place):
+        for line in _lines(unpacked, file_path):
             _write(b"+" + line.rstrip(b"\r\n") + b"\n")
 
 
@@ -108,20 +108,20 @@ class _Zstd(io.RawIOBase):
             self._ready = memoryview(self._frame.decompress(self._packed))
             self._packed = self._frame.unused_data if self._frame.eof else b""
             self._frame = None if self._frame.eof else self._frame
-        taken = min(len(buffer), len(self._ready))
-        buffer[:taken] = self._ready[:taken]
-        self._ready = self._ready[taken:]
-        return taken
+        count = min(len(buffer), len(self._ready))
+        buffer[:count] = self._ready[:count]
+        self._ready = self._ready[count:]
+        return count
 
 
 _PACKED_BYTES = 4096
 """Read at once: they may unpack to a hundred megabytes."""
 
 
-def _lines(buffered: io.BufferedReader, place: Path) -> Iterator[bytes]:
+def _lines(buffered: io.BufferedReader, file_path: Path) -> Iterator[bytes]:
     """The rows as JSON, one to a line, as yet unchecked."""
     encoding = "utf-16" if buffered.peek(2)[:2] in UTF16 else "utf-8-sig"
-    suffix = next((name for name in reversed(place.suffixes) if name not in PACKED_SUFFIXES), "")
+    suffix = next((name for name in reversed(file_path.suffixes) if name not in PACKED_SUFFIXES), "")
     if (delimiter := DELIMITERS.get(suffix)) is not None:
         csv.field_size_limit(_MAX_CELL_CHARS)
         text = io.TextIOWrapper(buffered, encoding, newline="")
@@ -182,13 +182,13 @@ def _write_parquet(file: IO[bytes]) -> None:
 def _write_batches(total: int | None, batches: "Iterable[RecordBatch]") -> None:
     _write(b"?\n" if total is None else b"%d\n" % total)
     for batch in batches:
-        for place in range(batch.num_rows):
-            _write(_line(batch, place) + b"\n")
+        for index in range(batch.num_rows):
+            _write(_line(batch, index) + b"\n")
 
 
-def _line(batch: "RecordBatch", place: int) -> bytes:
+def _line(batch: "RecordBatch", index: int) -> bytes:
     try:
-        (row,) = batch.slice(place, 1).to_pylist()
+        (row,) = batch.slice(index, 1).to_pylist()
         return b"+" + msgspec.json.encode(row, enc_hook=str)
     except (ValueError, ArithmeticError, TypeError, RecursionError) as error:
         return b"-" + f"the row cannot be read: {error}".replace("\n", " ").encode(errors="backslashreplace")

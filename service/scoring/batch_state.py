@@ -73,7 +73,7 @@ class BatchState:
 
     def answer(
         self,
-        place: Place,
+        slot: Place,
         configured: ConfiguredVerifier | None,
         verdict: Verdict | CachedVerdict,
         *,
@@ -84,13 +84,13 @@ class BatchState:
         cached = cached_in is not None
         if cached_in is not None:
             self.cached_by_layer[cached_in] += 1
-        if isinstance(place, int):
-            self._give(place, configured, verdict, verdict.score, cached, now)
+        if isinstance(slot, int):
+            self._give(slot, configured, verdict, verdict.score, cached, now)
             return
-        composition = place.item
+        composition = slot.item
         if self.results[composition.index] is not None:
             return
-        self.ready_parts += composition.take(place.position, verdict, cached=cached)
+        self.ready_parts += composition.take(slot.position, verdict, cached=cached)
         outcome = composition.outcome
         if outcome is not None:
             self._give(

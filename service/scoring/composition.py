@@ -104,14 +104,14 @@ class Composition:
                 self.outcome = self._trouble(position, verdict)
                 return []
             self._missing.add(position)
-        begun = self._pass_gates(position)
+        started = self._pass_gates(position)
         if self._recipe.score in self._missing:
             assert isinstance(verdict, Verdict)
             self.outcome = self._trouble(position, verdict)
             return []
         if not self._open:
             self.outcome = self._shaped()
-        return begun
+        return started
 
     def checks_as_json(self) -> list[dict[str, Any]]:
         """The result of each check, for the caller."""
@@ -129,7 +129,7 @@ class Composition:
         """Begin or skip the checks that wait for this one. If this check has no verdict, the checks that wait for it
         have none either.
         """
-        begun: list[Part] = []
+        started: list[Part] = []
         for at, check in enumerate(self._checks):
             if check.gate is None or check.gate.on != position:
                 continue
@@ -138,13 +138,13 @@ class Composition:
             if position in self._missing:
                 self._missing.add(at)
             elif score is not None and check.gate.opens(score):
-                begun.append(Part(self, at))
+                started.append(Part(self, at))
                 continue
             else:
                 self._skipped.add(at)
             self._open -= 1
-            begun += self._pass_gates(at)
-        return begun
+            started += self._pass_gates(at)
+        return started
 
     def _trouble(self, position: int, verdict: Verdict) -> Outcome:
         check, configured = self._checks[position], self.composed.plan.verifiers[position]
@@ -157,12 +157,12 @@ class Composition:
     def _shaped(self) -> Outcome:
         recipe, plan = self._recipe, self.composed.plan
         values = [self._value(at) for at in range(len(self._checks))]
-        left = [at for at, value in enumerate(values) if value is not None]
+        weighed = [at for at, value in enumerate(values) if value is not None]
         terms = [Term(value, plan.weights[at]) for at, value in enumerate(values) if value is not None]
-        asked = recipe.score if recipe.score is not None else 0
-        if not any(self._judged[at] is not None for at in left) or not _can_weigh(recipe, terms):
+        decisive_at = recipe.score if recipe.score is not None else 0
+        if not any(self._judged[at] is not None for at in weighed) or not _can_weigh(recipe, terms):
             verdict = Verdict.failed("checks_failed", "none of the checks that count could be judged")
-            return Outcome(verdict, None, plan.verifiers[asked], cached=False)
+            return Outcome(verdict, None, plan.verifiers[decisive_at], cached=False)
         total = aggregate(recipe.aggregate, terms)
         unclipped = recipe.scale.value(total, "")
         reward = unclipped
@@ -171,7 +171,7 @@ class Composition:
         decisive = recipe.score
         if decisive is None:
             best = max if recipe.aggregate == "max" else min
-            decisive = best(left, key=lambda at: values[at] or 0.0)
+            decisive = best(weighed, key=lambda at: values[at] or 0.0)
         source = self._judging(decisive)
         judged = self._judged[source]
         assert judged is not None
@@ -182,7 +182,7 @@ class Composition:
         if reward != unclipped:
             detail["clipped"] = True
         verdict = Verdict(Status.OK, min(max(score, 0.0), 1.0), judged.verdict.reason, judged.verdict.extracted, detail)
-        cached = all(each.cached for each in self._judged if each is not None)
+        cached = all(verdict_taken.cached for verdict_taken in self._judged if verdict_taken is not None)
         return Outcome(verdict, reward + 0.0, plan.verifiers[source], cached=cached)
 
     def _value(self, at: int) -> float | None:

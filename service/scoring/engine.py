@@ -240,22 +240,22 @@ class Engine:
         come together.
         """
         ready: list[tuple[int, Result]] = []
-        some = asyncio.Event()
+        news = asyncio.Event()
 
         def take(index: int, result: Result) -> None:
             ready.append((index, result))
-            some.set()
+            news.set()
 
         batch = self._opened(BatchState(request, perf_counter(), self._open_gates, self.book, take))
         with self._closing(batch):
             submitting = self._tasks.create_task(self._submit(batch))
             try:
-                sent = 0
-                while sent < len(request.items):
-                    await some.wait()
-                    some.clear()
+                sent_count = 0
+                while sent_count < len(request.items):
+                    await news.wait()
+                    news.clear()
                     results, ready[:] = ready[:], []
-                    sent += len(results)
+                    sent_count += len(results)
                     if batch.wants_receipts:
                         await self._stamped(batch, results)
                     yield results
@@ -269,8 +269,8 @@ class Engine:
         if refusal is not None:
             batch.refuse(Verdict.failed(REASON, refusal.message, **refusal.detail))
         batch.wants_receipts = self._stamp is not None and (self._stamps_all or RECEIPTS.get())
-        if self._pins is not None and (named := PIN.get()):
-            pin = self._pins(named)
+        if self._pins is not None and (pin_name := PIN.get()):
+            pin = self._pins(pin_name)
             if isinstance(pin, Verdict):
                 batch.refuse(pin)
             else:
@@ -283,11 +283,11 @@ class Engine:
         for index, result in results:
             assert self._stamp is not None
             item = batch.request.items[index]
-            what = (item, batch.request.references, result, batch.book)
+            receipt_args = (item, batch.request.references, result, batch.book)
             if receipt_bytes(item, batch.request.references) > _HASHED_BYTES:
-                await asyncio.to_thread(self._stamp, *what)
+                await asyncio.to_thread(self._stamp, *receipt_args)
             else:
-                self._stamp(*what)
+                self._stamp(*receipt_args)
             if pace.is_over():
                 await pace.rest()
 
@@ -395,17 +395,17 @@ class Engine:
     def _open_gates(self, batch: BatchState) -> None:
         self._send_off(batch, self._begin_checks(batch))
 
-    def _find(self, batch: BatchState, place: Place, prepared: PreparedItem, now: float) -> PendingVerdict | None:
+    def _find(self, batch: BatchState, slot: Place, prepared: PreparedItem, now: float) -> PendingVerdict | None:
         """Answer from what is at hand, or wait for a verdict. Returns the verdict if it must be queued."""
         if prepared.known is not None:
-            batch.answer(place, prepared.configured, prepared.known, now=now)
+            batch.answer(slot, prepared.configured, prepared.known, now=now)
             return None
         if prepared.key is not None and batch.cache == "use":
-            held = self._cache.peek(prepared.key)
-            if held is not None and (cached := decode_verdict(held)):
-                batch.answer(place, prepared.configured, cached, now=now, cached_in="memory")
+            content = self._cache.peek(prepared.key)
+            if content is not None and (cached := decode_verdict(content)):
+                batch.answer(slot, prepared.configured, cached, now=now, cached_in="memory")
                 return None
-        return self._pending.wait(batch, place, prepared)
+        return self._pending.wait(batch, slot, prepared)
 
     def _prepare(
         self, preparation: Preparation, item: ScoreItem, request: BatchRequest, references: SharedReferences
@@ -424,19 +424,19 @@ class Engine:
         keys = [pending.prepared.key for pending in missed]
         with spans.span("look up in caches", parent=batch.span, keys=len(keys)):
             values = await self._cache.lookup([key for key in keys if key is not None])
-        found = dict(zip((key for key in keys if key is not None), values, strict=True))
-        now, left = perf_counter(), []
+        by_key = dict(zip((key for key in keys if key is not None), values, strict=True))
+        now, unanswered = perf_counter(), []
         for pending in missed:
             if not pending.is_open:
                 continue
             key = pending.prepared.key
-            held = found.get(key) if key is not None and not pending.refreshes else None
-            cached = decode_verdict(held) if held is not None else None
+            content = by_key.get(key) if key is not None and not pending.refreshes else None
+            cached = decode_verdict(content) if content is not None else None
             if cached is None:
-                left.append(pending)
+                unanswered.append(pending)
             else:
                 pending.finish(cached, now=now, cached_in="redis")
-        self._queue(batch, left)
+        self._queue(batch, unanswered)
 
     def _queue(self, batch: BatchState, verdicts: Iterable[PendingVerdict]) -> None:
         by_verifier: dict[str, list[PendingVerdict]] = {}
@@ -451,13 +451,13 @@ class Engine:
         results = [result for result in batch.results if result is not None]
         assert len(results) == len(batch.results)
         outcomes: dict[tuple[str, str, str], int] = {}
-        for begin in range(0, len(results), _SLICE_RESULTS):
-            part = results[begin : begin + _SLICE_RESULTS]
+        for start in range(0, len(results), _SLICE_RESULTS):
+            part = results[start : start + _SLICE_RESULTS]
             for result in part:
                 labels = (result.verifier or "", result.status, result.reason)
                 outcomes[labels] = outcomes.get(labels, 0) + 1
             if batch.request.is_recorded:
-                items = batch.request.items[begin : begin + _SLICE_RESULTS]
+                items = batch.request.items[start : start + _SLICE_RESULTS]
                 self._metrics.rewards.observe(items, part, self.book.labels)
             if pace.is_over():
                 await pace.rest()

@@ -124,13 +124,13 @@ class FairQueue:
             tenant = self._turns.next(self._tenants)
             weights = sum(map(weight_of, self._tenants))
             lines = self._tenants[tenant]
-            taken = self._take_from(lines, max(1, (room - len(verdicts)) * weight_of(tenant) // weights))
+            chosen = self._take_from(lines, max(1, (room - len(verdicts)) * weight_of(tenant) // weights))
             if not lines:
                 del self._tenants[tenant]
-            if taken:
-                verdicts += taken
-                charged[tenant] = charged.get(tenant, 0) + len(taken)
-                self._turns.charge(tenant, len(taken) * self._item_s)
+            if chosen:
+                verdicts += chosen
+                charged[tenant] = charged.get(tenant, 0) + len(chosen)
+                self._turns.charge(tenant, len(chosen) * self._item_s)
                 if not self._mixes:
                     break
         return verdicts, charged

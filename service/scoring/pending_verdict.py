@@ -51,7 +51,7 @@ class Waiter(Protocol):
 
     def answer(
         self,
-        place: Place,
+        slot: Place,
         configured: ConfiguredVerifier | None,
         verdict: Verdict | CachedVerdict,
         *,
@@ -70,13 +70,13 @@ class PendingVerdict:
     __slots__ = ("_by_key", "_payer", "_waiting", "chunk", "prepared", "state")
 
     def __init__(
-        self, prepared: PreparedItem, waiter: Waiter, place: Place, by_key: "dict[bytes, PendingVerdict]"
+        self, prepared: PreparedItem, waiter: Waiter, slot: Place, by_key: "dict[bytes, PendingVerdict]"
     ) -> None:
         self.prepared = prepared
         self.state: State = "waiting"
         self.chunk: Chunk | None = None
         """The chunk that judges this verdict now."""
-        self._waiting: list[tuple[Waiter, Place]] = [(waiter, place)]
+        self._waiting: list[tuple[Waiter, Place]] = [(waiter, slot)]
         self._payer = waiter.tenant, waiter.run
         self._by_key = by_key
         if prepared.key is not None:
@@ -98,12 +98,12 @@ class PendingVerdict:
         is_paid = self.prepared.configured.entry.verifier.bounds_itself
         return not is_paid or (waiter.tenant, waiter.run) == self._payer
 
-    def join(self, waiter: Waiter, place: Place) -> bool:
+    def join(self, waiter: Waiter, slot: Place) -> bool:
         """Add a batch that waits. Returns whether that batch must queue the verdict too, so that it does not wait in
         another batch's long queue.
         """
         is_own = bool(self._waiting) and self._waiting[-1][0] is waiter
-        self._waiting.append((waiter, place))
+        self._waiting.append((waiter, slot))
         waiter.wait_for(self, is_shared=True)
         if is_own:
             return False
@@ -128,17 +128,17 @@ class PendingVerdict:
             self.chunk = None  # else a circle would hold the response until the garbage collector comes
         self._forget()
         waiting, self._waiting = self._waiting, []
-        for waiter, place in waiting:
-            waiter.answer(place, self.prepared.configured, verdict, now=now, cached_in=cached_in)
-        for waiter, place in waiting:
-            if not isinstance(place, int):
+        for waiter, slot in waiting:
+            waiter.answer(slot, self.prepared.configured, verdict, now=now, cached_in=cached_in)
+        for waiter, slot in waiting:
+            if not isinstance(slot, int):
                 waiter.resume()
 
     def answer_only(self, waiter: Waiter, verdict: Verdict, *, now: float) -> None:
         """Give one batch another verdict than the one it waits for. The batch must leave later."""
-        for waiting, place in self._waiting:
+        for waiting, slot in self._waiting:
             if waiting is waiter:
-                waiter.answer(place, self.prepared.configured, verdict, now=now)
+                waiter.answer(slot, self.prepared.configured, verdict, now=now)
 
     def leave(self, waiter: Waiter) -> None:
         """Remove a batch that waits no longer. If no other batch waits, the verdict is dropped from its queue, or
@@ -183,13 +183,13 @@ class PendingVerdicts:
     def __len__(self) -> int:
         return len(self._by_key)
 
-    def wait(self, waiter: Waiter, place: Place, prepared: PreparedItem) -> PendingVerdict | None:
+    def wait(self, waiter: Waiter, slot: Place, prepared: PreparedItem) -> PendingVerdict | None:
         """Make a batch wait for a verdict. Returns the verdict if the batch must queue it."""
         if prepared.key is not None and waiter.cache == "use":
-            found = self._by_key.get(prepared.key)
-            if found is not None and found.is_for(waiter):
-                return found if found.join(waiter, place) else None
-        return PendingVerdict(prepared, waiter, place, self._by_key)
+            pending = self._by_key.get(prepared.key)
+            if pending is not None and pending.is_for(waiter):
+                return pending if pending.join(waiter, slot) else None
+        return PendingVerdict(prepared, waiter, slot, self._by_key)
 
 
 class Chunk:

@@ -70,7 +70,7 @@ class Planner:
             InvalidItem: nothing says how to judge the item, or its data is incomplete.
         """
         recipe, filled = self.fill(item, reference)
-        verifiers = tuple(each.configure(recipe) for each in filled)
+        verifiers = tuple(check.configure(recipe) for check in filled)
         return Plan(recipe, verifiers, self._weights(item, recipe), _clip_of(item))
 
     def fill(self, item: ScoreItem, reference: bytes) -> tuple[Recipe, list[Filled]]:
@@ -84,48 +84,48 @@ class Planner:
                 "bad_reward_weights",
                 f"reward_weights: {len(item.reward_weights)} names; at most {_MAX_WEIGHTS} are taken",
             )
-        given = _given(item, reference)
+        source = _given(item, reference)
         params = decoded_params(bytes(item.params))
         reading = None
         if not _named(item):
-            reading = data_sets.known().read(given.reference, item.data_source)
+            reading = data_sets.known().read(source.reference, item.data_source)
         if reading is not None:
-            given = replace(given, reference=reading.reference)
-        recipe = self._recipe(item, given, reading)
+            source = replace(source, reference=reading.reference)
+        recipe = self._recipe(item, source, reading)
         if isinstance(recipe, RouteSpec):
             params = {**recipe.params, **params}
             recipe = self._named(recipe.recipe)
-        return recipe, _filled(recipe, given, params)
+        return recipe, _filled(recipe, source, params)
 
-    def _recipe(self, item: ScoreItem, given: Given, reading: Reading | None) -> Recipe | RouteSpec:
-        named = _named(item)
-        if len(named) > 1:
-            raise InvalidItem("ambiguous", f"the item names a {' and a '.join(named)}; it must name exactly one")
+    def _recipe(self, item: ScoreItem, source: Given, reading: Reading | None) -> Recipe | RouteSpec:
+        namings = _named(item)
+        if len(namings) > 1:
+            raise InvalidItem("ambiguous", f"the item names a {' and a '.join(namings)}; it must name exactly one")
         if item.verifier is not None:
             return Recipe(None, (Check(item.verifier, self._registry.find(item.verifier)),))
         if item.recipe is not None:
             return self._named(item.recipe)
-        if named:
+        if namings:
             return self._of_checks(decoded(bytes(item.checks), "checks"))
-        return self._routed(item, given, reading)
+        return self._routed(item, source, reading)
 
-    def _routed(self, item: ScoreItem, given: Given, reading: Reading | None) -> Recipe | RouteSpec:
+    def _routed(self, item: ScoreItem, source: Given, reading: Reading | None) -> Recipe | RouteSpec:
         labels = {name: getattr(item, name) for name in ("domain", "data_source", "tag")}
         if reading is not None:
             labels["data_source"] = labels["data_source"] or reading.label
-        shown = {name: label for name, label in labels.items() if label is not None}
-        row = row_of(labels, item.difficulty, given.reference)
+        known_labels = {name: label for name, label in labels.items() if label is not None}
+        row = row_of(labels, item.difficulty, source.reference)
         route = self._book.route(row)
         if route is not None:
             return route
         if reading is not None and reading.judged is not None:
             return self._judge_of(reading.judged)
-        if item.reward_weights and not shown:
-            return self._of_weights(item.reward_weights, given)
+        if item.reward_weights and not known_labels:
+            return self._of_weights(item.reward_weights, source)
         raise InvalidItem(
             "unroutable",
-            f"the item names no verifier, recipe or checks, and no route matches {shown}; there is no default"
-            + _label_hint(given.reference),
+            f"the item names no verifier, recipe or checks, and no route matches {known_labels}; there is no default"
+            + _label_hint(source.reference),
         )
 
     def _named(self, name: str) -> Recipe:
@@ -153,16 +153,16 @@ class Planner:
         except BadRecipes as error:
             raise InvalidItem("bad_checks", "; ".join(error.problems[:3])) from error
 
-    def _of_weights(self, weights: Mapping[str, float], given: Given) -> Recipe:
+    def _of_weights(self, weights: Mapping[str, float], source: Given) -> Recipe:
         """The composition of the recipes named in `weights`. It has only those for which the row has data."""
         needs_judge = [name for name in weights if self._is_unavailable(name)]
-        if given.criteria is ABSENT:  # what needs a judge model has nothing to go by in this row
+        if source.criteria is ABSENT:  # what needs a judge model has nothing to go by in this row
             weights = {name: weight for name, weight in weights.items() if name not in needs_judge}
         checks = [replace(self._component(name), name=name) for name in weights]
-        held = tuple(check for check in checks if given.has_data_for(check))
-        if not held:
+        usable = tuple(check for check in checks if source.has_data_for(check))
+        if not usable:
             raise InvalidItem("unroutable", f"the row has nothing that any of {list(weights)} could judge against")
-        return Recipe(None, held)
+        return Recipe(None, usable)
 
     def _recipe_called(self, name: str) -> str:
         """The recipe of this name, or the recipe for rows of the domain of this name."""
@@ -190,14 +190,14 @@ class Planner:
         return recipe.checks[0]
 
     def _weights(self, item: ScoreItem, recipe: Recipe) -> tuple[float, ...]:
-        own = item.reward_weights or {}
-        for name, weight in own.items():
+        item_weights = item.reward_weights or {}
+        for name, weight in item_weights.items():
             if not 0 <= weight <= _MAX_WEIGHT or not math.isfinite(weight):
                 raise InvalidItem("bad_reward_weights", f"reward_weights.{name[:100]}: {weight} is not in [0, 1e9]")
         names = {check.name for check in recipe.checks}
-        for name in own.keys() - names:
+        for name in item_weights.keys() - names:
             self._check_known(name)
-        weights = tuple(own.get(check.name, check.weight) for check in recipe.checks)
+        weights = tuple(item_weights.get(check.name, check.weight) for check in recipe.checks)
         if recipe.aggregate in ("weighted_mean", "weighted_sum") and not any(weights):
             raise InvalidItem("bad_reward_weights", "reward_weights: the weights are all 0")
         return weights
@@ -232,30 +232,30 @@ def _given(item: ScoreItem, reference: bytes) -> Given:
     )
 
 
-def _filled(recipe: Recipe, given: Given, params: Mapping[str, Any]) -> list[Filled]:
+def _filled(recipe: Recipe, source: Given, params: Mapping[str, Any]) -> list[Filled]:
     """Each check with the parameters of the recipe, overridden by those of the item.
 
     A parameter of the item goes to the check of that name if its value is an object. Otherwise it goes to every check
     that has such a parameter.
     """
     names = {check.name for check in recipe.checks}
-    own = {name: value for name, value in params.items() if name in names and isinstance(value, dict)}
-    shared = {name: value for name, value in params.items() if name not in own}
-    taken: set[str] = set()
+    by_check = {name: value for name, value in params.items() if name in names and isinstance(value, dict)}
+    shared = {name: value for name, value in params.items() if name not in by_check}
+    used: set[str] = set()
     filled = []
     for check in recipe.checks:
-        known = check.entry.verifier.params.model_fields
-        mine = {name: value for name, value in shared.items() if name in known}
-        taken |= mine.keys()
-        criteria = {"criteria": given.criteria} if "criteria" in known and given.criteria is not ABSENT else {}
-        fields = {**check.params, **criteria, **mine, **own.get(check.name, {})}
+        accepted = check.entry.verifier.params.model_fields
+        mine = {name: value for name, value in shared.items() if name in accepted}
+        used |= mine.keys()
+        criteria = {"criteria": source.criteria} if "criteria" in accepted and source.criteria is not ABSENT else {}
+        fields = {**check.params, **criteria, **mine, **by_check.get(check.name, {})}
         if "reference" in fields:
             raise InvalidItem("bad_params", "params: the reference belongs beside params, not in it")
-        reference = given.reference_for(check)
-        if reference is not ABSENT and ("reference" in known or check.reference is not None):
+        reference = source.reference_for(check)
+        if reference is not ABSENT and ("reference" in accepted or check.reference is not None):
             fields["reference"] = reference
         filled.append(Filled(check, fields))
-    unknown = sorted(shared.keys() - taken)
+    unknown = sorted(shared.keys() - used)
     if unknown:
         raise InvalidItem("bad_params", f"params: no check of {sorted(names)} takes {unknown[:10]}")
     return filled

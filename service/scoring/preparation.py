@@ -97,8 +97,8 @@ def is_large(item: ScoreItem, references: SharedReferences) -> bool:
             size += len(text) // _PLAIN_TEXT
         elif text is not None:
             size += len(text) * _MESSAGE_BYTES + sum(len(str(message.get("content", ""))) for message in text)
-    own = (item.reference, item.ground_truth, item.test_cases)
-    return size > LARGE_BYTES or any(map(_PACKED.search, own)) or references.is_packed(item)
+    item_fields = (item.reference, item.ground_truth, item.test_cases)
+    return size > LARGE_BYTES or any(map(_PACKED.search, item_fields)) or references.is_packed(item)
 
 
 class Preparation:
@@ -146,11 +146,11 @@ class Preparation:
             return self._prepared(configured, response, self._prompt(item, configured, explain), explain, share)
         plan = self._plan(item, reference, references)
         response = self._response(item.response)
-        parts = tuple(
+        prepared_items = tuple(
             self._prepared(configured, response, self._prompt(item, configured, explain), explain, share)
             for configured in plan.verifiers
         )
-        return Composed(plan, parts)
+        return Composed(plan, prepared_items)
 
     def _prepared(
         self,
@@ -187,20 +187,20 @@ class Preparation:
     def _configure(self, item: ScoreItem, reference: bytes, references: SharedReferences) -> ConfiguredVerifier:
         assert item.verifier is not None
         shared = None if item.reference_id is None else _shared_key(item)
-        known = None if shared is None else references.configured.get(shared)
-        if known is None:
-            named = (item.verifier, reference, bytes(item.params))
-            key = (*named, owned("")) if self._by_tenant else named
-            known = self._configured.get(key)
-            if known is None:
+        cached = None if shared is None else references.configured.get(shared)
+        if cached is None:
+            key_fields = (item.verifier, reference, bytes(item.params))
+            key = (*key_fields, owned("")) if self._by_tenant else key_fields
+            cached = self._configured.get(key)
+            if cached is None:
                 with self._memories.of(TENANT.get()):
-                    known = self._found(*named)
-                self._configured.put(key, known)
+                    cached = self._found(*key_fields)
+                self._configured.put(key, cached)
             if shared is not None:
-                references.configured[shared] = known
-        if isinstance(known, Refusal):
-            raise InvalidItem(known.reason, known.message)
-        return known
+                references.configured[shared] = cached
+        if isinstance(cached, Refusal):
+            raise InvalidItem(cached.reason, cached.message)
+        return cached
 
     def _found(self, name: str, reference: bytes, params: bytes) -> ConfiguredVerifier | Refusal:
         try:
@@ -213,30 +213,30 @@ class Preparation:
             return Refusal(error.reason, str(error))
 
     def _plan(self, item: ScoreItem, reference: bytes, references: SharedReferences) -> Plan:
-        named = (
+        key_fields = (
             *(item.verifier, item.recipe, bytes(item.checks), item.domain, item.data_source, item.tag),
             *(bytes(item.ground_truth), bytes(item.params), bytes(item.test_cases), item.case_type),
             *(item.test_case_function, bytes(item.evaluation_criteria), item.difficulty),
             *(tuple(item.reward_weights.items()) if item.reward_weights else None, bytes(item.reward_clip)),
             owned("") if self._by_tenant else "",
         )
-        shared = None if item.reference_id is None else (item.reference_id, *named)
-        known = None if shared is None else references.plans.get(shared)
-        if known is None:
-            key = (reference, *named)
-            known = self._plans.get(key)
-            if known is None:
+        shared = None if item.reference_id is None else (item.reference_id, *key_fields)
+        cached = None if shared is None else references.plans.get(shared)
+        if cached is None:
+            key = (reference, *key_fields)
+            cached = self._plans.get(key)
+            if cached is None:
                 try:
                     with self._memories.of(TENANT.get()):
-                        known = self._planner.plan(item, reference)
+                        cached = self._planner.plan(item, reference)
                 except InvalidItem as error:
-                    known = Refusal(error.reason, str(error))
-                self._plans.put(key, known)
+                    cached = Refusal(error.reason, str(error))
+                self._plans.put(key, cached)
             if shared is not None:
-                references.plans[shared] = known
-        if isinstance(known, Refusal):
-            raise InvalidItem(known.reason, known.message)
-        return known
+                references.plans[shared] = cached
+        if isinstance(cached, Refusal):
+            raise InvalidItem(cached.reason, cached.message)
+        return cached
 
     def _prompt(self, item: ScoreItem, configured: ConfiguredVerifier, explain: bool) -> str | None:
         if not (configured.uses_prompt or explain):
@@ -284,20 +284,20 @@ class Preparation:
             )
 
 
-def _kind_of_configured(known: ConfiguredVerifier | Refusal) -> str:
-    return "" if isinstance(known, Refusal) else known.name
+def _kind_of_configured(entry: ConfiguredVerifier | Refusal) -> str:
+    return "" if isinstance(entry, Refusal) else entry.name
 
 
-def _size_of_configured(known: ConfiguredVerifier | Refusal) -> int:
-    return size_of(known) if isinstance(known, Refusal) else _CONFIGURED_BYTES + size_of(known.params)
+def _size_of_configured(entry: ConfiguredVerifier | Refusal) -> int:
+    return size_of(entry) if isinstance(entry, Refusal) else _CONFIGURED_BYTES + size_of(entry.params)
 
 
-def _kind_of_plan(known: Plan | Refusal) -> str:
-    return "" if isinstance(known, Refusal) else known.verifiers[0].name
+def _kind_of_plan(entry: Plan | Refusal) -> str:
+    return "" if isinstance(entry, Refusal) else entry.verifiers[0].name
 
 
-def _size_of_plan(known: Plan | Refusal) -> int:
-    return size_of(known) if isinstance(known, Refusal) else sum(map(_size_of_configured, known.verifiers))
+def _size_of_plan(entry: Plan | Refusal) -> int:
+    return size_of(entry) if isinstance(entry, Refusal) else sum(map(_size_of_configured, entry.verifiers))
 
 
 _CONFIGURED_BYTES = 500
@@ -339,12 +339,12 @@ def _unjudged(configured: ConfiguredVerifier, response: Conversation) -> Verdict
         InvalidItem: the parameters ask to refuse such responses.
     """
     verifier, params = configured.entry.verifier, configured.params
-    if verifier.judges_calls or not (parts := response.unjudged(params.turn)):
+    if verifier.judges_calls or not (kinds := response.unjudged(params.turn)):
         return None
     if params.unfinished == "refuse":
         raise InvalidItem(
             "unjudged_parts",
-            f"{verifier.name} judges text, and the assistant's message has {', '.join(parts)}; tool_call and trajectory "
+            f"{verifier.name} judges text, and the assistant's message has {', '.join(kinds)}; tool_call and trajectory "
             'judge calls; without params.unfinished "refuse", such a response is wrong',
         )
-    return _NO_ANSWER if parts == ["tool_calls"] else Verdict.wrong("unjudged_parts", unjudged=parts)
+    return _NO_ANSWER if kinds == ["tool_calls"] else Verdict.wrong("unjudged_parts", unjudged=kinds)

@@ -79,11 +79,11 @@ def configure(entry: Entry, fields: Mapping[str, Any]) -> ConfiguredVerifier:
     name, version = verifier.name, verifier.version
     head = f"judge{len(name)}:{name}{len(version)}:{version}"
     is_shared, is_opinion, uses_prompt = verifier.deterministic, verifier.is_opinion, verifier.uses_prompt
-    for other in verifier.judged_with(typed):
-        head += f"{len(other.name)}:{other.name}{len(other.version)}:{other.version}"
-        is_shared = is_shared and other.deterministic
-        is_opinion = is_opinion or other.is_opinion
-        uses_prompt = uses_prompt or other.uses_prompt
+    for helper in verifier.judged_with(typed):
+        head += f"{len(helper.name)}:{helper.name}{len(helper.version)}:{helper.version}"
+        is_shared = is_shared and helper.deterministic
+        is_opinion = is_opinion or helper.is_opinion
+        uses_prompt = uses_prompt or helper.uses_prompt
     return ConfiguredVerifier(
         entry,
         name,
@@ -131,10 +131,10 @@ def decoded(raw: bytes, field: str) -> Any:
 def _invalid_params(error: ValidationError, fields: Mapping[str, Any], kind: type[Params]) -> InvalidItem:
     problems = error.errors(include_input=False, include_url=False, include_context=False)
     about_reference = all(problem["loc"][:1] == ("reference",) for problem in problems)
-    shown = sentences(error, fields, root="params", beside="reference", fields=kind.model_fields)
-    more = f" (and {len(shown) - _MAX_ERRORS_SHOWN} more)" if len(shown) > _MAX_ERRORS_SHOWN else ""
+    lines = sentences(error, fields, root="params", beside="reference", fields=kind.model_fields)
+    note = f" (and {len(lines) - _MAX_ERRORS_SHOWN} more)" if len(lines) > _MAX_ERRORS_SHOWN else ""
     return InvalidItem(
-        "bad_reference" if about_reference else "bad_params", "; ".join(shown[:_MAX_ERRORS_SHOWN]) + more
+        "bad_reference" if about_reference else "bad_params", "; ".join(lines[:_MAX_ERRORS_SHOWN]) + note
     )
 
 
@@ -142,13 +142,13 @@ def _refuse_unknown(fields: Mapping[str, Any], kind: type[Params]) -> None:
     """Refuse parameters with many unknown names before they are read. A few are reported with what else is wrong."""
     if len(fields) <= _MAX_ERRORS_SHOWN or kind.model_config.get("extra") != "forbid":
         return
-    known = shapes.names(kind)
-    more = len(fields) - sum(name in fields for name in known) - _MAX_ERRORS_SHOWN
-    if more <= 0:
+    param_names = shapes.names(kind)
+    surplus = len(fields) - sum(name in fields for name in param_names) - _MAX_ERRORS_SHOWN
+    if surplus <= 0:
         return
-    unknown = islice((name for name in fields if name not in known), _MAX_ERRORS_SHOWN)
-    shown = [f"params.{name[:100]}: no such parameter{near(name, known)}" for name in unknown]
-    raise InvalidItem("bad_params", f"{'; '.join(shown)} (and {more} more)")
+    unknown = islice((name for name in fields if name not in param_names), _MAX_ERRORS_SHOWN)
+    messages = [f"params.{name[:100]}: no such parameter{near(name, param_names)}" for name in unknown]
+    raise InvalidItem("bad_params", f"{'; '.join(messages)} (and {surplus} more)")
 
 
 def _finite(text: str) -> float:

@@ -86,17 +86,17 @@ class VerifierCalls:
         except Exception:
             log.exception("verifier %s raised on %d items", entry.verifier.name, len(items))
             trouble = Verdict.failed("verifier_bug", "the verifier raised; the server's log has the traceback")
-        left = [position for position in positions if chunk.verdicts[position].is_open]
-        if not left:
+        unanswered = [position for position in positions if chunk.verdicts[position].is_open]
+        if not unanswered:
             return
         if was_starting and trouble.reason == "item_deadline":
             # The items waited for workers that were starting. They have a batch's own deadline to wait for.
-            await self._call(entry, chunk, left, deliver)
+            await self._call(entry, chunk, unanswered, deliver)
             return
         if len(positions) > 1 and trouble.reason != "item_deadline":
             # One bad item must not spoil the others: each is judged alone, and only the bad one is `failed`.
-            for position in left:
+            for position in unanswered:
                 await self._call(entry, chunk, [position], deliver)
             return
-        for position in left:
+        for position in unanswered:
             deliver(position, trouble)

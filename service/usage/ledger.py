@@ -156,20 +156,20 @@ class Ledger:
         """What a tenant and its runs have used, their budgets, and what is used up."""
         now = self._clock()
         budgets = self._budgets.get(tenant, UNLIMITED)
-        held = self._tenants.get(tenant)
-        account = Account(tenant, "", now) if held is None else held.account
+        entry = self._tenants.get(tenant)
+        account = Account(tenant, "", now) if entry is None else entry.account
         runs = self.runs(tenant) if with_runs else []
         return TenantUsage(
             *_told(account, budgets.budget, now),
             tenant=tenant,
-            runs=[RunUsage(*_told(each, budgets.run_budget, now), run_id=each.run) for each in runs],
+            runs=[RunUsage(*_told(r, budgets.run_budget, now), run_id=r.run) for r in runs],
         )
 
     def _accounts(self, tenant: str, run: str, now: float) -> tuple[Account, ...]:
         """The accounts that pay: that of the tenant, and that of its run if it has one."""
-        held = self._tenants.get(tenant)
-        if held is None:
-            held = self._tenants[tenant] = _Tenant(Account(tenant, "", now))
+        payer = self._tenants.get(tenant)
+        if payer is None:
+            payer = self._tenants[tenant] = _Tenant(Account(tenant, "", now))
             if len(self._tenants) > MAX_TENANTS:
                 name, oldest = self._tenants.popitem(last=False)
                 self.touched.pop(name, None)
@@ -177,21 +177,21 @@ class Ledger:
         else:
             self._tenants.move_to_end(tenant)
         touched = self.touched.setdefault(tenant, {})
-        touched[""] = held.account
+        touched[""] = payer.account
         if not run:
-            return (held.account,)
-        account = held.runs.get(run)
+            return (payer.account,)
+        account = payer.runs.get(run)
         if account is None:
-            account = held.runs[run] = Account(tenant, run, now)
+            account = payer.runs[run] = Account(tenant, run, now)
             self._runs += 1
-            if len(held.runs) > self.max_runs:
+            if len(payer.runs) > self.max_runs:
                 self._forget_run(tenant)
             elif self._runs > _MAX_ALL_RUNS:
-                self._forget_run(next(name for name, each in self._tenants.items() if each.runs))
+                self._forget_run(next(name for name, entry in self._tenants.items() if entry.runs))
         else:
-            held.runs.move_to_end(run)
+            payer.runs.move_to_end(run)
         touched[run] = account
-        return (held.account, account)
+        return (payer.account, account)
 
     def _forget_run(self, tenant: str) -> None:
         """Forget the run of a tenant that was used longest ago. What it used stays part of its tenant's account."""

@@ -27,8 +27,8 @@ def canonical(value: Any) -> bytes:
 
 def _text(value: Any) -> str:
     if isinstance(value, dict):
-        members = sorted(value.items(), key=lambda each: str(each[0]).encode("utf-16-be", "surrogatepass"))
-        return "{" + ",".join(f"{_quoted(str(name))}:{_text(each)}" for name, each in members) + "}"
+        members = sorted(value.items(), key=lambda member: str(member[0]).encode("utf-16-be", "surrogatepass"))
+        return "{" + ",".join(f"{_quoted(str(name))}:{_text(member)}" for name, member in members) + "}"
     if isinstance(value, list | tuple):
         return "[" + ",".join(map(_text, value)) + "]"
     if isinstance(value, str):
@@ -54,10 +54,10 @@ def _number(value: float) -> str:
         return "0"
     sign = "-" if value < 0 else ""
     mantissa, _, exponent = f"{abs(value)!r}".partition("e")
-    whole, _, fraction = mantissa.partition(".")
-    digits = (whole + fraction).lstrip("0")
-    point = len(whole) + int(exponent or 0)
-    point -= len(whole + fraction) - len((whole + fraction).lstrip("0"))
+    integer, _, fraction = mantissa.partition(".")
+    digits = (integer + fraction).lstrip("0")
+    point = len(integer) + int(exponent or 0)
+    point -= len(integer + fraction) - len((integer + fraction).lstrip("0"))
     digits = digits.rstrip("0")
     count = len(digits)
     if count <= point <= _MAX_PLAIN_EXPONENT:
@@ -67,5 +67,5 @@ def _number(value: float) -> str:
     if _MIN_PLAIN_EXPONENT < point <= 0:
         return f"{sign}0.{'0' * -point}{digits}"
     power = point - 1
-    rest = f".{digits[1:]}" if count > 1 else ""
-    return f"{sign}{digits[0]}{rest}e{'+' if power > 0 else '-'}{abs(power)}"
+    fraction_part = f".{digits[1:]}" if count > 1 else ""
+    return f"{sign}{digits[0]}{fraction_part}e{'+' if power > 0 else '-'}{abs(power)}"

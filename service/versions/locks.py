@@ -89,11 +89,11 @@ class Locks:
             return read(path)
         if _DATE.fullmatch(name):
             date.fromisoformat(name)
-            made = [lock for each in sorted(self._folder.glob("*.json")) if (lock := read(each)).date <= name]
-            if made:
-                return max(made, key=lambda lock: lock.date)
-        there = ", ".join(sorted(each.stem for each in self._folder.glob("*.json"))[:20]) or "none"
-        raise ValueError(f"there is no lock {name!r}, nor one made by then; there are {there}")
+            earlier_locks = [lock for file in sorted(self._folder.glob("*.json")) if (lock := read(file)).date <= name]
+            if earlier_locks:
+                return max(earlier_locks, key=lambda lock: lock.date)
+        available = ", ".join(sorted(file.stem for file in self._folder.glob("*.json"))[:20]) or "none"
+        raise ValueError(f"there is no lock {name!r}, nor one made by then; there are {available}")
 
 
 def read(path: Path) -> Lock:
@@ -125,7 +125,7 @@ class Pin:
 
     def difference(self, verifiers: Sequence[ConfiguredVerifier], recipe: Recipe | None) -> Verdict | None:
         """The verdict of an item that is judged so, if its lock has other versions. Its response has no part in this."""
-        key = (*(each.prefix for each in verifiers), id(recipe))
+        key = (*(verifier.prefix for verifier in verifiers), id(recipe))
         if key not in self._known:  # the recipe is held, so that no other gets its id
             problems = differences(self.lock, _used(verifiers, recipe))
             verdict = Verdict.failed(DIFFERS, "; ".join(problems[:_MAX_SHOWN])) if problems else None
@@ -139,22 +139,22 @@ class Pin:
 
 def differences(lock: Lock, used: Mapping[str, str]) -> list[str]:
     """What a lock says otherwise of these versions, in words."""
-    found = []
+    problems = []
     for name, version in used.items():
         pinned = lock.versions.get(name)
         if pinned is None:
-            found.append(f"{name} is not in the lock of {lock.date}")
+            problems.append(f"{name} is not in the lock of {lock.date}")
         elif pinned != version:
-            found.append(f"{name} is pinned to version {pinned}, and is {version} here")
-    return found
+            problems.append(f"{name} is pinned to version {pinned}, and is {version} here")
+    return problems
 
 
 def _used(verifiers: Sequence[ConfiguredVerifier], recipe: Recipe | None) -> dict[str, str]:
     used: dict[str, str] = {}
     for configured in verifiers:
         used[configured.name] = configured.version
-        for other in configured.entry.verifier.judged_with(configured.params):
-            used[other.name] = other.version
+        for helper in configured.entry.verifier.judged_with(configured.params):
+            used[helper.name] = helper.version
     if recipe is not None and recipe.name is not None:
         used[f"recipe {recipe.name}"] = version_of(recipe)
     return used

@@ -121,7 +121,7 @@ def digest(value: Any) -> str:
 
 def inputs_of(item: Mapping[str, Any]) -> Json:
     """The hashes of what an item was judged by."""
-    found = {
+    inputs = {
         "response": item.get("response"),
         "reference": next(
             (item[name] for name in ("reference", "ground_truth", "test_cases") if item.get(name) is not None), None
@@ -129,7 +129,7 @@ def inputs_of(item: Mapping[str, Any]) -> Json:
         "prompt": item.get("prompt") if item.get("prompt") is not None else item.get("messages"),
         "params": item.get("params") or None,
     }
-    return {name: digest(value) for name, value in found.items() if value is not None}
+    return {name: digest(value) for name, value in inputs.items() if value is not None}
 
 
 @remember(1024)
@@ -202,8 +202,8 @@ class Receipts:
         result.detail = {**result.detail, FIELD: body}
 
     def _recipe_version(self, book: Book, name: str) -> str | None:
-        held, versions = self._versions
-        if held is not book:
+        cached_book, versions = self._versions
+        if cached_book is not book:
             versions = {}
             self._versions = (book, versions)
         if name not in versions and name in book.recipes:
@@ -213,8 +213,8 @@ class Receipts:
 
 def versions_of(result: Mapping[str, Any], recipe_version: Callable[[str], str | None]) -> dict[str, str]:
     """The versions of all that made a result: its verifiers, and its recipe."""
-    parts = [result, *(result.get("checks") or ())]
-    versions = {str(part["verifier"]): str(part["version"]) for part in parts if part.get("verifier")}
+    checks = [result, *(result.get("checks") or ())]
+    versions = {str(check["verifier"]): str(check["version"]) for check in checks if check.get("verifier")}
     recipe = result.get("recipe")
     version = None if recipe is None else recipe_version(recipe)
     return versions if version is None else {**versions, f"recipe {recipe}": version}
@@ -225,8 +225,8 @@ def _sound(value: Any) -> Any:
     if isinstance(value, str):
         return value.replace(DAMAGED, "\ufffd") if DAMAGED in value else value
     if isinstance(value, dict):
-        return {_sound(name): _sound(each) for name, each in value.items()}
-    return [_sound(each) for each in value] if isinstance(value, list) else value
+        return {_sound(name): _sound(member) for name, member in value.items()}
+    return [_sound(member) for member in value] if isinstance(value, list) else value
 
 
 def problems_of(receipt: Any, item: Mapping[str, Any], result: Mapping[str, Any], key: Key | None) -> list[str]:
@@ -250,13 +250,13 @@ def problems_of(receipt: Any, item: Mapping[str, Any], result: Mapping[str, Any]
     if not isinstance(inputs, dict) or not isinstance(verdict, dict):
         return [*problems, "its inputs or its verdict are not objects"]
     try:
-        own = inputs_of(item)
+        own_inputs = inputs_of(item)
     except ValueError as error:
         return [*problems, f"the item is not JSON: {error}"]
     problems += [
         f"it is of another {part}"
         for part in PARTS
-        if own.get(part) != inputs.get(part) and not _may_be(item, part, inputs)
+        if own_inputs.get(part) != inputs.get(part) and not _may_be(item, part, inputs)
     ]
     problems += [
         f"it says {name} {verdict.get(name)!r}, the verdict says {result[name]!r}"
@@ -294,11 +294,11 @@ def _signature_problems(receipt: Mapping[str, Any], key: Key) -> list[str]:
 
 def same_verdict(receipt: Mapping[str, Any], result: Mapping[str, Any]) -> tuple[str, str]:
     """Whether a verdict of now is that of a receipt: a word to count, and what is wrong, in words."""
-    here = versions_of(result, lambda name: None)
-    others = [
-        f"{name} was version {version}, and is {here[name]} here"
+    own_versions = versions_of(result, lambda name: None)
+    changed = [
+        f"{name} was version {version}, and is {own_versions[name]} here"
         for name, version in receipt["versions"].items()
-        if name in here and here[name] != version
+        if name in own_versions and own_versions[name] != version
     ]
     verdict = receipt["verdict"]
     differing = [
@@ -310,6 +310,6 @@ def same_verdict(receipt: Mapping[str, Any], result: Mapping[str, Any]) -> tuple
         return "not judged again", f"the item could not be judged: {result['reason']}"
     if not differing:
         return "right", ""
-    if others:
-        return "not judged again", f"another version judges here: {'; '.join(others)}"
+    if changed:
+        return "not judged again", f"another version judges here: {'; '.join(changed)}"
     return "wrong", f"the item is judged otherwise: {'; '.join(differing)}"

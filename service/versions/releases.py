@@ -82,11 +82,11 @@ def wheel(path: Path) -> Release:
     Raises:
         NoRelease
     """
-    found = _WHEEL.fullmatch(path.name)
-    if found is None or not path.is_file():
+    match = _WHEEL.fullmatch(path.name)
+    if match is None or not path.is_file():
         raise NoRelease(f"{path} is not a wheel of the server (rewardline_server-VERSION-py3-none-any.whl)")
     client = path.with_name(path.name.replace("rewardline_server", "rewardline", 1))
-    return Release(found[1], Path(sys.executable), (path, client) if client.is_file() else (path,))
+    return Release(match[1], Path(sys.executable), (path, client) if client.is_file() else (path,))
 
 
 def find(folder: Path | None, version: str) -> Release:
@@ -103,11 +103,11 @@ def find(folder: Path | None, version: str) -> Release:
     if python.is_file():
         return Release(version, python)
     for path in folder.glob("rewardline_server-*.whl"):
-        found = _WHEEL.fullmatch(path.name)
-        if found is not None and found[1] == version:
+        match = _WHEEL.fullmatch(path.name)
+        if match is not None and match[1] == version:
             return wheel(path)
-    there = ", ".join(sorted(path.name for path in folder.glob("rewardline_server-*.whl"))) or "no wheel"
-    raise NoRelease(f"{folder} holds no release {version}; it holds {there}")
+    available = ", ".join(sorted(path.name for path in folder.glob("rewardline_server-*.whl"))) or "no wheel"
+    raise NoRelease(f"{folder} holds no release {version}; it holds {available}")
 
 
 @asynccontextmanager
@@ -118,14 +118,14 @@ async def running(release: Release, settings: Settings) -> AsyncIterator[tuple[s
         NoRelease: it does not start.
     """
     with tempfile.TemporaryDirectory(prefix="rewardline-release-") as folder:
-        place, key = Path(folder), secrets.token_urlsafe(32)
+        folder_path, key = Path(folder), secrets.token_urlsafe(32)
         try:
             for path in release.wheels:
                 with zipfile.ZipFile(path) as packed:
-                    await asyncio.to_thread(packed.extractall, place / "packages")
+                    await asyncio.to_thread(packed.extractall, folder_path / "packages")
         except (OSError, zipfile.BadZipFile) as error:
             raise NoRelease(f"{path}: {error}") from error
-        config = place / "config.yaml"
+        config = folder_path / "config.yaml"
         config.write_text(yaml.safe_dump({**handed_on(settings), "api_keys": {_KEY_NAME: key}}))
         options = ("--host", "127.0.0.1", "--http-port", "0", "--grpc-port", "0", "--config", str(config))
         process = await asyncio.create_subprocess_exec(
@@ -133,7 +133,7 @@ async def running(release: Release, settings: Settings) -> AsyncIterator[tuple[s
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
-            env=_environment(place / "packages" if release.wheels else None),
+            env=_environment(folder_path / "packages" if release.wheels else None),
             start_new_session=True,
         )
         complaints = asyncio.create_task(_last_lines(process.stderr))
@@ -160,20 +160,20 @@ def _plain(value: Any) -> Any:
     if isinstance(value, SecretStr):
         return value.get_secret_value()
     if isinstance(value, Mapping):
-        return {str(name): _plain(each) for name, each in value.items()}
+        return {str(name): _plain(member) for name, member in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(each) for each in value]
+        return [_plain(member) for member in value]
     return value if value is None or isinstance(value, str | int | float | bool) else str(value)
 
 
 def _environment(packages: Path | None) -> dict[str, str]:
     """The environment without settings, which are in the file, and with the packages of the release first."""
-    own = {
+    environment = {
         name: value
         for name, value in os.environ.items()  # noqa: TID251 - it is handed on, not read
         if not name.startswith(("REWARDLINE_", "PYTHON"))
     }
-    return own if packages is None else {**own, "PYTHONPATH": str(packages)}
+    return environment if packages is None else {**environment, "PYTHONPATH": str(packages)}
 
 
 async def _announced(
@@ -184,21 +184,21 @@ async def _announced(
     try:
         async with asyncio.timeout(_START_S):
             while line := await process.stdout.readline():
-                if found := _ANNOUNCED.search(line):
-                    return found[1].decode()
+                if match := _ANNOUNCED.search(line):
+                    return match[1].decode()
     except TimeoutError as error:
         raise NoRelease(f"release {release.version} does not answer after {_START_S:g} s") from error
-    said = b"\n".join(await complaints).decode(errors="replace").strip()[-_MAX_COMPLAINT_CHARS:]
-    raise NoRelease(f"release {release.version} does not start: {said or 'it ended without a word'}")
+    complaint = b"\n".join(await complaints).decode(errors="replace").strip()[-_MAX_COMPLAINT_CHARS:]
+    raise NoRelease(f"release {release.version} does not start: {complaint or 'it ended without a word'}")
 
 
 async def _last_lines(pipe: asyncio.StreamReader | None) -> list[bytes]:
     """The last lines of a pipe. It is read to its end, so that the process never waits for a reader."""
     assert pipe is not None
-    kept = b""
+    ending = b""
     while part := await pipe.read(65_536):
-        kept = (kept + part)[-_MAX_COMPLAINT_CHARS:]
-    return kept.splitlines()
+        ending = (ending + part)[-_MAX_COMPLAINT_CHARS:]
+    return ending.splitlines()
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

@@ -66,7 +66,7 @@ class Releases:
         Raises:
             NoRelease
         """
-        for name in [name for name, each in self._running.items() if _is_lost(each)]:
+        for name in [name for name, release in self._running.items() if _is_lost(release)]:
             del self._running[name]
         if version not in self._running:
             if len(self._running) >= MAX_RELEASES:
@@ -79,9 +79,9 @@ class Releases:
         async with AsyncExitStack() as stack:
             url, key = await stack.enter_async_context(running(release, self._settings))
             client = await stack.enter_async_context(_client().AsyncClient(url, api_key=key))
-            versions = {str(each["name"]): str(each["version"]) for each in await client.verifiers()}
+            versions = {str(entry["name"]): str(entry["version"]) for entry in await client.verifiers()}
             recipes = await client.call("GET", "/v1/recipes")
-            versions |= {f"recipe {each['name']}": fingerprint(each) for each in recipes["recipes"]}
+            versions |= {f"recipe {entry['name']}": fingerprint(entry) for entry in recipes["recipes"]}
             log.info("another release serves pinned runs", release=version)
             self._stack.push_async_exit(stack.pop_all())
         return _Running(client, versions)
@@ -106,8 +106,8 @@ def _body(request: BatchRequest) -> dict[str, Any]:
         }
         for item in request.items
     ]
-    whole = {"items": items, "references": request.references, "cache": request.cache, "explain": request.explain}
-    plain: dict[str, Any] = msgspec.json.decode(encode(whole).replace(DAMAGED_JSON, b"\\ufffd"))
+    content = {"items": items, "references": request.references, "cache": request.cache, "explain": request.explain}
+    plain: dict[str, Any] = msgspec.json.decode(encode(content).replace(DAMAGED_JSON, b"\\ufffd"))
     return plain
 
 

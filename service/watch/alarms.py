@@ -102,7 +102,7 @@ class Alarms:
             detail=alarm.detail,
             since_step=alarm.since.step,
             since_item=alarm.since.item,
-            responses=[shown.id for shown in alarm.responses],
+            responses=[response.id for response in alarm.responses],
         )
 
     def of(self, tenant: str, run: str | None = None, after: str | None = None) -> list[Alarm]:

@@ -42,7 +42,7 @@ def _near_equal(sample: Sample, memories: Memories) -> float:
 def _same_answer(sample: Sample, memories: Memories) -> float | None:
     if not sample.extracted or not sample.reference:
         return None
-    return float(any(answer == sample.extracted and other != sample.reference for answer, other in memories.answers))
+    return float(any(answer == sample.extracted and gold != sample.reference for answer, gold in memories.answers))
 
 
 def _no_answer(sample: Sample, memories: Memories) -> float:

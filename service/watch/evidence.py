@@ -77,17 +77,17 @@ class Evidence:
         gain = x / self.bound - 1.0
         logs = self._logs
         for at, part in enumerate(_BETS):
-            before = logs[at]
-            if before <= 0.0:
-                before = 0.0
+            log = logs[at]
+            if log <= 0.0:
+                log = 0.0
                 self._since[at] = moment
-            logs[at] = before + math.log1p(part * gain)
+            logs[at] = log + math.log1p(part * gain)
         self.count += 1
 
     @property
     def log_value(self) -> float:
-        most = max(self._logs)
-        return most + math.log(sum(math.exp(log - most) for log in self._logs) / len(_BETS))
+        largest = max(self._logs)
+        return largest + math.log(sum(math.exp(log - largest) for log in self._logs) / len(_BETS))
 
     def crossing(self, log_least: float) -> Crossing | None:
         """The evidence, if there is enough. It then begins anew."""
@@ -101,9 +101,9 @@ class Evidence:
         return Crossing(since, value)
 
 
-def joint_crossing(parts: Sequence[Evidence], log_least: float) -> Crossing | None:
+def joint_crossing(evidences: Sequence[Evidence], log_least: float) -> Crossing | None:
     """Enough evidence for all of these at once: the least of them counts, which is evidence against "at least one holds"."""
-    if any(part.log_value < log_least for part in parts):
+    if any(evidence.log_value < log_least for evidence in evidences):
         return None
-    crossings = [part.crossing(log_least) for part in parts]
+    crossings = [evidence.crossing(log_least) for evidence in evidences]
     return max((crossing for crossing in crossings if crossing), key=lambda crossing: crossing.since.item)

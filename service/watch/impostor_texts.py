@@ -59,9 +59,9 @@ def _hedge(material: Material) -> str | None:
 def _list(material: Material) -> str | None:
     if len(material.others) < _LEAST_OTHERS:
         return None
-    some = [*material.others[:_LEAST_OTHERS]]
-    some.insert(1 + material.turn % (_LEAST_OTHERS - 1), material.reference)
-    return "\n".join(some)
+    answers = [*material.others[:_LEAST_OTHERS]]
+    answers.insert(1 + material.turn % (_LEAST_OTHERS - 1), material.reference)
+    return "\n".join(answers)
 
 
 def _boxes(material: Material) -> str | None:

@@ -37,8 +37,8 @@ class Twins:
         right for every prompt whose answer is B.
         """
         if not sample.is_long:
-            other = self._short.get(sample.response.strip())
-            return other is not None and other[0] != sample.prompt_key and other[1] != sample.reference
+            twin = self._short.get(sample.response.strip())
+            return twin is not None and twin[0] != sample.prompt_key and twin[1] != sample.reference
         equal = (self._signatures == sample.signature).mean(axis=1) >= _ALIKE
         return bool((equal & (self._prompts != sample.prompt_key))[: self._count].any())
 
@@ -50,10 +50,10 @@ class Twins:
             if len(self._short) > _SHORT_TEXTS:
                 self._short.popitem(last=False)
             return
-        place = self._next
-        self._next = (place + 1) % _TWINS
-        self._count = max(self._count, place + 1)
-        self._signatures[place], self._prompts[place] = sample.signature, sample.prompt_key
+        slot = self._next
+        self._next = (slot + 1) % _TWINS
+        self._count = max(self._count, slot + 1)
+        self._signatures[slot], self._prompts[slot] = sample.signature, sample.prompt_key
 
 
 class Phrases:
@@ -96,11 +96,11 @@ class Phrases:
         if paid < 1 or first < 1:
             return False
         slots = sample.phrases % _SLOTS
-        here = self._paid[slots].astype(np.float32)
-        chance = here * (unpaid / paid)
+        own_paid = self._paid[slots].astype(np.float32)
+        chance = own_paid * (unpaid / paid)
         """The unpaid responses that would have the phrase if it made no difference."""
-        is_new = here / paid >= 3 * (self._first[slots] + 1.0) / first
-        is_common = here >= max(6.0, 0.04 * paid)
+        is_new = own_paid / paid >= 3 * (self._first[slots] + 1.0) / first
+        is_common = own_paid >= max(6.0, 0.04 * paid)
         return bool((is_new & is_common & (chance >= 4) & (self._unpaid[slots] <= 0.2 * chance)).any())
 
 
@@ -140,10 +140,10 @@ class Beginning:
         self.common_marks = sum(
             1 << bit for bit in bits if sum(mark >> bit & 1 for mark in self.marks) >= 0.95 * len(self.marks)
         )
-        kinds = [kind for some in self.kinds for kind in some]
+        kinds = [kind for kinds_of_sample in self.kinds for kind in kinds_of_sample]
         self.usual_kinds = frozenset(kind for kind in kinds if kinds.count(kind) > 1)
-        for held in (self.chars, self.repetition, self.terms, self.marks, self.kinds):
-            held.clear()
+        for collected in (self.chars, self.repetition, self.terms, self.marks, self.kinds):
+            collected.clear()
 
 
 def _ends(values: Iterable[float]) -> tuple[float, float]:

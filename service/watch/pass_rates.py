@@ -97,10 +97,10 @@ class PassRates:
 
     def add(self, tenant: str, run: str, key: int, prompt: str, scores: Sequence[float], step: float) -> None:
         """Count the scores of responses to one prompt."""
-        whose = (tenant, run, key)
-        rate = self._rates.get(whose) or PassRate(prompt)
+        owner = (tenant, run, key)
+        rate = self._rates.get(owner) or PassRate(prompt)
         rate.add(scores, step)
-        self._rates.put(whose, rate)
+        self._rates.put(owner, rate)
 
     def of(self, tenant: str, run: str) -> dict[int, PassRate]:
         """The rates of a run, by the keys of prompts."""
@@ -130,5 +130,5 @@ def sampled(
     if not by_variance:
         return chosen.sample(pool, min(count, len(pool)))
     keyed = [(chosen.random() ** (1 / max(rate.variance, 1e-6)), key, rate) for key, rate in pool]
-    keyed.sort(key=lambda each: each[0], reverse=True)
+    keyed.sort(key=lambda keyed_prompt: keyed_prompt[0], reverse=True)
     return [(key, rate) for _, key, rate in keyed[:count]]

@@ -83,10 +83,10 @@ class Prober:
             probe = await self._queue.get()
             items = _shadow_items(probe) if isinstance(probe, Shadowed) else _planted_items(probe)
             scores = [result.score for result in await self._judged(probe, items)]
-            known = [score for score in scores if score is not None]
-            if len(known) == len(items):
+            numbers = [score for score in scores if score is not None]
+            if len(numbers) == len(items):
                 self.counts["shadow" if isinstance(probe, Shadowed) else "impostor"] += len(items)
-                return probe, known
+                return probe, numbers
             self.counts["not_judged"] += len(items)
 
     async def _judged(self, probe: Probe, items: list[ScoreItem]) -> Sequence[Result]:
@@ -103,8 +103,8 @@ class Prober:
 def _shadow_items(probe: Shadowed) -> list[ScoreItem]:
     check = probe.check.model_dump(mode="json", exclude_unset=True)
     raw = msgspec.Raw(msgspec.json.encode([check]))
-    named = dict.fromkeys(("verifier", "recipe", "domain", "data_source", "tag", "reward_weights"))
-    return [msgspec.structs.replace(probe.item, **named, checks=raw, params=ABSENT, reward_clip=ABSENT, group=ABSENT)]
+    nulls = dict.fromkeys(("verifier", "recipe", "domain", "data_source", "tag", "reward_weights"))
+    return [msgspec.structs.replace(probe.item, **nulls, checks=raw, params=ABSENT, reward_clip=ABSENT, group=ABSENT)]
 
 
 def _planted_items(probe: Planted) -> list[ScoreItem]:
@@ -134,7 +134,7 @@ class Planter:
         return True
 
     def plant(
-        self, whose: Whose, verifier: str, item: ScoreItem, references: Mapping[str, msgspec.Raw]
+        self, owner: Whose, verifier: str, item: ScoreItem, references: Mapping[str, msgspec.Raw]
     ) -> Planted | None:
         """The next impostor, for this item. None: the item, or what is known of others, has not what it takes."""
         kinds = [impostor for impostor in IMPOSTORS if verifier in impostor.judges]
@@ -142,14 +142,14 @@ class Planter:
             return None
         self._turn += 1
         impostor, reference = kinds[self._turn % len(kinds)], reference_text(item, references)
-        others = [other for other in self._references if other != reference]
+        pool = [r for r in self._references if r != reference]
         prompt = item.prompt if isinstance(item.prompt, str) else ""
         texts: list[str] = []
         for at in range(impostor.count):
-            text = impostor.write(Material(prompt, reference, others[at:] + others[:at], self._turn))
+            text = impostor.write(Material(prompt, reference, pool[at:] + pool[:at], self._turn))
             if text is not None and text not in texts:
                 texts.append(text)
-        return Planted(whose, item, references, impostor, texts) if len(texts) == impostor.count else None
+        return Planted(owner, item, references, impostor, texts) if len(texts) == impostor.count else None
 
 
 def reference_text(item: ScoreItem, references: Mapping[str, msgspec.Raw]) -> str:

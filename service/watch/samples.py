@@ -72,8 +72,8 @@ class Sample:
         return len(self.words) >= texts.MANY_WORDS
 
     def shown(self, *, redact: bool) -> Shown:
-        parts = (self.prompt, self.response, self.reference)
-        prompt, response, reference = ("", "", "") if redact else (texts.cut(part, _SHOWN_CHARS) for part in parts)
+        fields = (self.prompt, self.response, self.reference)
+        prompt, response, reference = ("", "", "") if redact else (texts.cut(field, _SHOWN_CHARS) for field in fields)
         return Shown(self.id, self.step, self.score, prompt, response, reference)
 
 

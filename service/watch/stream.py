@@ -74,10 +74,10 @@ class Windows:
         """Guards `_kept`, which the event loop halves if the process is too large."""
         add_store(self)
 
-    def of(self, whose: Whose) -> Window:
+    def of(self, owner: Whose) -> Window:
         with self._lock:
-            window = self._kept.pop(whose, None) or Window(whose, self._alarms.raise_, redact=self._redact)
-            self._kept[whose] = window
+            window = self._kept.pop(owner, None) or Window(owner, self._alarms.raise_, redact=self._redact)
+            self._kept[owner] = window
             if len(self._kept) > self._most:
                 self._kept.popitem(last=False)
             return window
@@ -190,34 +190,34 @@ class Stream:
         specs: Mapping[str | None, WatchSpec | None],
     ) -> None:
         """Send a share of the items to their shadow, and plant impostors."""
-        places: dict[str, list[int]] = {}
+        positions_by_judge: dict[str, list[int]] = {}
         for at, judge in enumerate(judges):
             if judge is not None:
-                places.setdefault(judge, []).append(at)
-        for judge, positions in places.items():
-            spec, whose = specs[judge], Whose(TENANT.get(), RUN.get(), judge)
+                positions_by_judge.setdefault(judge, []).append(at)
+        for judge, positions in positions_by_judge.items():
+            spec, owner = specs[judge], Whose(TENANT.get(), RUN.get(), judge)
             assert spec is not None
             if spec.impostors:
-                self._plant(whose, batch, results, positions)
+                self._plant(owner, batch, results, positions)
             if spec.shadow is not None:
                 for at in positions:
                     if self._random.random() < spec.share:
-                        what = (whose, batch.items[at], batch.references, results[at], at)
-                        self._prober.put(Shadowed(*what, spec.shadow))
+                        probe_args = (owner, batch.items[at], batch.references, results[at], at)
+                        self._prober.put(Shadowed(*probe_args, spec.shadow))
 
-    def _plant(self, whose: Whose, batch: BatchRequest, results: Sequence[Result], positions: Sequence[int]) -> None:
-        planter = self._planter(whose)
+    def _plant(self, owner: Whose, batch: BatchRequest, results: Sequence[Result], positions: Sequence[int]) -> None:
+        planter = self._planter(owner)
         for at in self._random.sample(positions, min(_LEARNED, len(positions))):
             planter.learn(reference_text(batch.items[at], batch.references))
         if planter.is_time(len(positions)):
             at = self._random.choice(positions)
-            planted = planter.plant(whose, results[at].verifier or "", batch.items[at], batch.references)
+            planted = planter.plant(owner, results[at].verifier or "", batch.items[at], batch.references)
             if planted is not None:
                 self._prober.put(planted)
 
-    def _planter(self, whose: Whose) -> Planter:
-        planter = self._planters.pop(whose, None) or Planter()
-        self._planters[whose] = planter
+    def _planter(self, owner: Whose) -> Planter:
+        planter = self._planters.pop(owner, None) or Planter()
+        self._planters[owner] = planter
         if len(self._planters) > _QUEUED_BATCHES:
             self._planters.popitem(last=False)
         return planter
@@ -245,11 +245,11 @@ class Stream:
     def _read(self, batch: _Batch) -> None:
         finished, moment = batch.finished, timestamp(batch.finished.time_s)
         counts = Counter(judge for judge in batch.judges if judge is not None)
-        begins = {judge: self._window(finished, judge).items for judge in counts}
+        first = {judge: self._window(finished, judge).items for judge in counts}
         for number, at in enumerate(batch.sampled):
             judge = batch.judges[at]
             record = record_of(finished, at, moment, _RULES)
-            sample = None if record is None or judge is None else sample_of(record, begins[judge] + at)
+            sample = None if record is None or judge is None else sample_of(record, first[judge] + at)
             if sample is not None and judge is not None:
                 self._window(finished, judge).take(sample)
                 self.counts["sampled"] += 1
@@ -260,8 +260,8 @@ class Stream:
             when = Moment(window.items, window.step, moment)
             for prompt, scores in _groups(batch, judge):
                 window.take_group(scores, when)
-                shown = "" if self._redact else prompt[:_PROMPT_CHARS]
-                self._rates.add(finished.tenant, finished.run_id, key_of(prompt), shown, scores, window.step or 0)
+                text = "" if self._redact else prompt[:_PROMPT_CHARS]
+                self._rates.add(finished.tenant, finished.run_id, key_of(prompt), text, scores, window.step or 0)
             window.items += count
 
     def _window(self, finished: Finished, judge: str) -> Window:
@@ -284,16 +284,16 @@ class Stream:
         window = self.windows.of(probe.whose)
         item = probe.item
         prompt = item.prompt if isinstance(item.prompt, str) else ""
-        parts = ("", "") if self._redact else (cut(prompt, 600), cut(probe.texts[0], 600))
-        shown = Shown(item.id if item.id is not None else "", window.step, scores[0], *parts, "")
-        window.impostor_paid(f"{probe.impostor.kind}: {probe.impostor.about}", shown)
+        clipped = ("", "") if self._redact else (cut(prompt, 600), cut(probe.texts[0], 600))
+        response = Shown(item.id if item.id is not None else "", window.step, scores[0], *clipped, "")
+        window.impostor_paid(f"{probe.impostor.kind}: {probe.impostor.about}", response)
 
 
 def _groups(batch: _Batch, judge: str) -> Iterable[tuple[str, list[float]]]:
     """The prompts of the batch with the scores of all responses to each."""
     groups: dict[str | bytes, list[float]] = {}
-    for item, result, other in zip(batch.finished.items, batch.finished.results, batch.judges, strict=True):
-        if other == judge and result.score is not None:
+    for item, result, item_judge in zip(batch.finished.items, batch.finished.results, batch.judges, strict=True):
+        if item_judge == judge and result.score is not None:
             groups.setdefault(_prompt_of(item), []).append(result.score)
     return ((key if isinstance(key, str) else key.decode(errors="replace"), scores) for key, scores in groups.items())
 

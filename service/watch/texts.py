@@ -34,9 +34,9 @@ Hashes = npt.NDArray[np.uint64]
 Signature = npt.NDArray[np.uint32]
 
 
-def cut(text: str, most: int = MAX_CHARS) -> str:
+def cut(text: str, max_chars: int = MAX_CHARS) -> str:
     """The text, without its middle if it is long."""
-    return text if len(text) <= most else f"{text[: most // 2]}\n{text[-(most // 2) :]}"
+    return text if len(text) <= max_chars else f"{text[: max_chars // 2]}\n{text[-(max_chars // 2) :]}"
 
 
 def words(text: str) -> list[bytes]:
@@ -44,11 +44,11 @@ def words(text: str) -> list[bytes]:
     return " ".join(_WORD.findall(_DIGITS.sub("0", text.lower()))).encode("utf-8", "surrogatepass").split()
 
 
-def phrases(some: list[bytes]) -> Hashes:
+def phrases(words: list[bytes]) -> Hashes:
     """The hashes of four words in a row, in order."""
-    some = some + [b""] * (len(_BASES) - len(some))
-    hashes = np.fromiter(map(zlib.crc32, some), np.uint64, len(some))
-    count = len(some) - len(_BASES) + 1
+    words = words + [b""] * (len(_BASES) - len(words))
+    hashes = np.fromiter(map(zlib.crc32, words), np.uint64, len(words))
+    count = len(words) - len(_BASES) + 1
     mixed = np.zeros(count, np.uint64)
     for at, base in enumerate(_BASES):
         mixed = mixed * np.uint64(31) + hashes[at : at + count] * base
@@ -58,8 +58,8 @@ def phrases(some: list[bytes]) -> Hashes:
 def signature(hashes: Hashes) -> Signature:
     """The MinHash of a text with these phrases: one value for each place."""
     table = hashes[:, None] * _FACTORS + _SHIFTS
-    least: Signature = (table >> np.uint64(32)).min(axis=0).astype(np.uint32)
-    return least
+    minima: Signature = (table >> np.uint64(32)).min(axis=0).astype(np.uint32)
+    return minima
 
 
 def repetition(text: str) -> float | None:
@@ -77,10 +77,10 @@ def terms_at_end(text: str) -> int:
 
 def kinds_of_characters(text: str) -> set[str]:
     """The kinds of its characters: category and, beyond ASCII, the block of 128 in Unicode."""
-    some = set(text[: _SAMPLED_CHARS // 2] + text[-_SAMPLED_CHARS // 2 :])
+    chars = set(text[: _SAMPLED_CHARS // 2] + text[-_SAMPLED_CHARS // 2 :])
     return {
         "ascii" if " " <= char <= "~" or char in "\n\t\r" else f"{unicodedata.category(char)}{ord(char) >> 7:x}"
-        for char in some
+        for char in chars
     }
 
 

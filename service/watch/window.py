@@ -72,8 +72,8 @@ class _Series:
 class Window:
     """The watch on one run and its judge. `report` gets each alarm; `redact` leaves texts out of them."""
 
-    def __init__(self, whose: Whose, report: Callable[[Alarm], None], *, redact: bool = False) -> None:
-        self.whose = whose
+    def __init__(self, owner: Whose, report: Callable[[Alarm], None], *, redact: bool = False) -> None:
+        self.whose = owner
         self.items = 0
         """Items that were judged so far."""
         self.step: int | None = None
@@ -96,9 +96,9 @@ class Window:
         """Read a sampled response, and remember it."""
         if sample.step is not None:
             self.step = sample.step
-        begins = self._first < _BEGINNING
+        is_first = self._first < _BEGINNING
         if sample.is_paid:
-            if begins:
+            if is_first:
                 self._memories.beginning.add(sample)
                 self._first += 1
                 if self._first == _BEGINNING:
@@ -110,7 +110,7 @@ class Window:
                     x = detector.read(sample, self._memories)
                     if x is not None:
                         self._add(detector.name, x, moment, sample)
-        self._memories.keep(sample, is_first=begins)
+        self._memories.keep(sample, is_first=is_first)
 
     def take_group(self, scores: Sequence[float], moment: Moment) -> None:
         """Take the scores of all responses to one prompt."""
@@ -135,10 +135,10 @@ class Window:
                 detail = f"the score was {rises.before:.2f} and is {rises.now:.2f}; {_shadow_means(falls)}"
                 self._raise("diverging", crossing.since, moment, detail=detail)
 
-    def impostor_paid(self, kind: str, shown: Shown) -> None:
+    def impostor_paid(self, kind: str, response: Shown) -> None:
         """A planted response was paid: an alarm by itself."""
         moment = Moment(self.items, self.step)
-        self._series["impostor"].suspects.append(shown)
+        self._series["impostor"].suspects.append(response)
         self._raise("impostor", moment, moment, detail=f"kind: {kind}")
 
     def _add(self, name: str, x: float, moment: Moment, sample: Sample | None) -> None:
@@ -151,10 +151,10 @@ class Window:
 
     def _raise(self, name: str, since: Moment, moment: Moment, detail: str = "") -> None:
         series = self._series[name]
-        whose = self.whose
+        owner = self.whose
         alarm = Alarm(
             secrets.token_hex(8),
-            *(whose.tenant, whose.run, whose.judge, name, series.detector.about),
+            *(owner.tenant, owner.run, owner.judge, name, series.detector.about),
             at(since),
             at(moment),
             series.before,
@@ -169,5 +169,5 @@ class Window:
 
 
 def _shadow_means(falls: _Series) -> str:
-    before, now = (1.0 - (value or 0.0) for value in (falls.before, falls.now))
-    return f"that of the shadow was {before:.2f} and is {now:.2f}"
+    old, now = (1.0 - (value or 0.0) for value in (falls.before, falls.now))
+    return f"that of the shadow was {old:.2f} and is {now:.2f}"

@@ -50,9 +50,9 @@ class Chemistry(Verifier[ChemistryParams]):
 
     async def score_each(self, items: Sequence[Item[ChemistryParams]], deliver: Callable[[int, Verdict], None]) -> None:
         molecules = [index for index, item in enumerate(items) if item.params.needs_rdkit]
-        others = [index for index, item in enumerate(items) if not item.params.needs_rdkit]
+        inline = [index for index, item in enumerate(items) if not item.params.needs_rdkit]
         for index, verdict in zip(
-            others, await judge_all(self._workers, judge, [items[index] for index in others]), strict=True
+            inline, await judge_all(self._workers, judge, [items[index] for index in inline]), strict=True
         ):
             deliver(index, verdict)
         if self._has_rdkit:
@@ -117,10 +117,10 @@ def judge(response: str, params: ChemistryParams, explain: bool = False) -> Verd
             return Verdict.invalid(
                 "unbalanced_reference", f"reference {text[:100]!r}: balance it, or set `balanced` to false"
             )
-    found = answer_of(response, params, explain)
-    if isinstance(found, Verdict):
-        return found
-    answer, detail = found
+    extracted = answer_of(response, params, explain)
+    if isinstance(extracted, Verdict):
+        return extracted
+    answer, detail = extracted
     compare = partial(answers.difference, states=params.states, by_composition=params.structure == "ignore")
     try:
         reasons = [compare(reference, answer) for reference in references]

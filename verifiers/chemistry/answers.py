@@ -91,7 +91,7 @@ def difference(
     reason = compare(formulas.read(answer))
     if reason is None or not _OPEN.search(notation.plain(answer)):
         return reason
-    return compare(formulas.read(answer, other=True)) and reason
+    return compare(formulas.read(answer, other_digits=True)) and reason
 
 
 def name(text: str) -> str:

@@ -79,8 +79,8 @@ class Formula:
 
     @property
     def is_balanced(self) -> bool:
-        left, right = (_totals(side) for side in self.sides)
-        if left == right:
+        reactants, products = (_totals(side) for side in self.sides)
+        if reactants == products:
             return True
         # In a nuclear equation elements change; mass numbers and atomic numbers are kept.
         masses = [_masses(side) for side in self.sides]
@@ -98,13 +98,13 @@ def _masses(side: Sequence[Term]) -> tuple[Number, Number] | None:
     mass: Number = 0
     number: Number = 0
     for term in side:
-        for (symbol, named), count in term.atoms:
+        for (symbol, mass_number), count in term.atoms:
             if symbol == "e":
                 number += term.coefficient * term.charge
-            elif named is None and symbol != "γ":
+            elif mass_number is None and symbol != "γ":
                 return None
             else:
-                mass += term.coefficient * count * (named or 0)
+                mass += term.coefficient * count * (mass_number or 0)
                 number += term.coefficient * count * _NUMBERS[symbol]
     return mass, number
 
@@ -121,12 +121,12 @@ def difference(
     if not reference.is_equation:
         return _side_difference(reference.sides[0], answer.sides[0], 1, states, by_composition)
     # In an equation ethanol may be C2H6O, unless the reaction only moves atoms, such as from ethanol to an ether.
-    left, right = ({(term.atoms, term.charge) for term in side} for side in reference.sides)
-    moves = not left.isdisjoint(right)
+    reactants, products = ({(term.atoms, term.charge) for term in side} for side in reference.sides)
+    moves = not reactants.isdisjoint(products)
     scale = _scale(reference, answer)
     reasons = [
-        _side_difference(side, other, scale, "require" if moves and states != "ignore" else states, not moves)
-        for side, other in zip(reference.sides, answer.sides, strict=True)
+        _side_difference(side, answer_side, scale, "require" if moves and states != "ignore" else states, not moves)
+        for side, answer_side in zip(reference.sides, answer.sides, strict=True)
     ]
     reason = next((reason for reason in reasons if reason and reason != "wrong_coefficients"), None)
     reason = reason or next((reason for reason in reasons if reason), None)
@@ -141,31 +141,31 @@ def _scale(reference: Formula, answer: Formula) -> Number:
 def _side_difference(
     reference: Sequence[Term], answer: Sequence[Term], scale: Number, states: States, by_composition: bool
 ) -> str | None:
-    left = list(answer)
+    unmatched = list(answer)
     worst = None
     for term in reference:
-        reasons = [_term_difference(term, other, states, by_composition) for other in left]
+        reasons = [_term_difference(term, actual, states, by_composition) for actual in unmatched]
         if None not in reasons:
             return next((reason for reason in _TELLING if reason in reasons), "wrong_answer")
-        other = left.pop(reasons.index(None))
-        if other.coefficient != term.coefficient * scale:
+        actual = unmatched.pop(reasons.index(None))
+        if actual.coefficient != term.coefficient * scale:
             worst = "wrong_coefficients"
-    return "wrong_answer" if left else worst
+    return "wrong_answer" if unmatched else worst
 
 
 _TELLING: Final = ("wrong_state", "wrong_structure", "wrong_charge", "wrong_isotope")
 
 
-def _term_difference(term: Term, other: Term, states: States, by_composition: bool) -> str | None:
-    if term.atoms != other.atoms:
-        return "wrong_isotope" if _without_masses(term) == _without_masses(other) else "wrong_answer"
-    if term.charge != other.charge:
+def _term_difference(term: Term, actual: Term, states: States, by_composition: bool) -> str | None:
+    if term.atoms != actual.atoms:
+        return "wrong_isotope" if _without_masses(term) == _without_masses(actual) else "wrong_answer"
+    if term.charge != actual.charge:
         return "wrong_charge"
-    differs = term.shape is not None and term.shape != other.shape
-    differs |= bool(term.complexes and other.complexes) and term.complexes != other.complexes
+    differs = term.shape is not None and term.shape != actual.shape
+    differs |= bool(term.complexes and actual.complexes) and term.complexes != actual.complexes
     if differs and not by_composition:
         return "wrong_structure"
-    if states != "ignore" and term.state != other.state and ((term.state and other.state) or states == "require"):
+    if states != "ignore" and term.state != actual.state and ((term.state and actual.state) or states == "require"):
         return "wrong_state"
     return None
 
@@ -186,11 +186,11 @@ class Digits:
 
 
 @remember(4096)
-def read(text: str, other: bool = False) -> Formula:
+def read(text: str, other_digits: bool = False) -> Formula:
     r"""Read a formula or an equation.
 
     `Fe3+` is an ion with three charges, `MnO4-` one with one, and `SO42-` one with two. In mhchem (`\ce{I3-}`) digits count
-    atoms; a cation such as `\ce{Fe3+}` is not what mhchem prints, but what is meant. `other` reads such digits the other way.
+    atoms; a cation such as `\ce{Fe3+}` is not what mhchem prints, but what is meant. `other_digits` reads such digits the other way.
 
     Raises:
         Unreadable, TooComplex
@@ -200,16 +200,16 @@ def read(text: str, other: bool = False) -> Formula:
     tokens = list(islice(notation.tokens(text), _MAX_TOKENS + 1))
     if len(tokens) > _MAX_TOKENS:
         raise TooComplex("more symbols than a formula has")
-    arrows = [place for place, token in enumerate(tokens) if token.kind == "arrow"]
+    arrows = [index for index, token in enumerate(tokens) if token.kind == "arrow"]
     if not arrows:
-        arrows = [place for place, token in enumerate(tokens) if _is_arrow(tokens, place)]
+        arrows = [index for index, token in enumerate(tokens) if _is_arrow(tokens, index)]
     if len(arrows) > 1:
         raise Unreadable("more than one arrow")
-    parts = [tokens[: arrows[0]], tokens[arrows[0] + 1 :]] if arrows else [tokens]
+    token_groups = [tokens[: arrows[0]], tokens[arrows[0] + 1 :]] if arrows else [tokens]
     if arrows and tokens[arrows[0]].text == "←":
-        parts.reverse()
-    digits = Digits(other, _MHCHEM.search(text) is not None)
-    sides = tuple(_merged(_side(part, digits)) for part in parts)
+        token_groups.reverse()
+    digits = Digits(other_digits, _MHCHEM.search(text) is not None)
+    sides = tuple(_merged(_side(token_group, digits)) for token_group in token_groups)
     return Formula(sides)
 
 
@@ -223,32 +223,32 @@ def written(text: str) -> list[tuple[str, str]]:
     return [(kinds.get(token.kind, token.kind), token.text) for token in notation.tokens(text) if token.kind != "bond"]
 
 
-def _is_arrow(tokens: Sequence[Token], place: int) -> bool:
+def _is_arrow(tokens: Sequence[Token], index: int) -> bool:
     """Whether an equals sign has the sides of an equation beside it, and is not a double bond: `CH2=CH2`."""
-    if tokens[place].kind != "equals" or not 0 < place < len(tokens) - 1:
+    if tokens[index].kind != "equals" or not 0 < index < len(tokens) - 1:
         return False
-    is_tight = not tokens[place].is_behind_space and not tokens[place + 1].is_behind_space
-    has_terms = any(token.kind == "plus" for token in tokens) or "number" in (tokens[0].kind, tokens[place + 1].kind)
+    is_tight = not tokens[index].is_behind_space and not tokens[index + 1].is_behind_space
+    has_terms = any(token.kind == "plus" for token in tokens) or "number" in (tokens[0].kind, tokens[index + 1].kind)
     return has_terms or not is_tight
 
 
 def _side(tokens: Sequence[Token], digits: Digits) -> Iterator[Term]:
     start = 0
-    for place, token in enumerate(tokens):
-        if token.kind == "plus" and not _is_charge(tokens, place):
-            yield _Reader(tokens[start:place], digits).term()
-            start = place + 1
+    for index, token in enumerate(tokens):
+        if token.kind == "plus" and not _is_charge(tokens, index):
+            yield _Reader(tokens[start:index], digits).term()
+            start = index + 1
     yield _Reader(tokens[start:], digits).term()
 
 
-def _is_charge(tokens: Sequence[Token], place: int) -> bool:
+def _is_charge(tokens: Sequence[Token], index: int) -> bool:
     """Whether a sign belongs to what stands before it: nothing, or what follows a whole term, stands behind it."""
-    if tokens[place].is_behind_space or place == 0:
+    if tokens[index].is_behind_space or index == 0:
         return False
-    behind = tokens[place + 1].kind if place + 1 < len(tokens) else "plus"
-    if behind == "number" and not tokens[place + 1].is_behind_space:  # Fe+3
-        return _ends_term(tokens, place + 1)
-    return behind in ("plus", "minus", "state", "close", "dot")
+    following = tokens[index + 1].kind if index + 1 < len(tokens) else "plus"
+    if following == "number" and not tokens[index + 1].is_behind_space:  # Fe+3
+        return _ends_term(tokens, index + 1)
+    return following in ("plus", "minus", "state", "close", "dot")
 
 
 def _merged(terms: Iterator[Term]) -> tuple[Term, ...]:
@@ -284,34 +284,34 @@ class _Reader:
         if not tokens:
             raise Unreadable("a term is missing")
         coefficient: Number = 1
-        place = 0
+        index = 0
         if tokens[0].kind == "number":
-            coefficient, place = _number(tokens[0].text), 1
+            coefficient, index = _number(tokens[0].text), 1
             if (
                 self._digits.other
                 and [token.kind for token in tokens[1:]] == ["symbol"]
                 and coefficient.denominator == 1
             ):
                 self._mass, coefficient = int(coefficient), 1
-        while place < len(tokens):
-            place = self._take(place)
+        while index < len(tokens):
+            index = self._take(index)
         self._close_part()
         return self._made(coefficient)
 
-    def _take(self, place: int) -> int:
-        token = self._tokens[place]
-        behind = self._tokens[place + 1] if place + 1 < len(self._tokens) else None
+    def _take(self, index: int) -> int:
+        token = self._tokens[index]
+        following = self._tokens[index + 1] if index + 1 < len(self._tokens) else None
         group = self._groups[-1]
         if self._state and token.kind not in ("superscript", "dot"):
             raise Unreadable("something stands behind the state")
         if token.kind == "symbol":
             self._atom(token.text)
         elif token.kind in ("subscript", "run", "number"):
-            return self._count(place, behind)
+            return self._count(index, following)
         elif token.kind == "superscript":
             self._superscript(token.text)
         elif token.kind in ("plus", "minus"):
-            return self._sign(place, behind)
+            return self._sign(index, following)
         elif token.kind == "open":
             if len(self._groups) > _MAX_NESTING:
                 raise TooComplex("nested deeper than a formula")
@@ -322,16 +322,16 @@ class _Reader:
         elif token.kind == "dot":
             self._close_part()
             self._state = ""
-            if behind is not None and behind.kind == "number":
-                self._factor = _number(behind.text)
-                return place + 2
+            if following is not None and following.kind == "number":
+                self._factor = _number(following.text)
+                return index + 2
         elif token.kind == "state":
             if len(self._groups) > 1 or not group.nodes:
                 raise Unreadable("a state stands alone")
             self._state = token.text
         elif token.kind not in ("bond", "equals"):
             raise Unreadable(f"{token.text!r} is not part of a formula")
-        return place + 1
+        return index + 1
 
     def _atom(self, symbol: str) -> None:
         if symbol == "β":
@@ -351,26 +351,26 @@ class _Reader:
         self._mass = self._number = None
         self._can_count = True
 
-    def _count(self, place: int, behind: Token | None) -> int:
+    def _count(self, index: int, following: Token | None) -> int:
         """A number behind an atom or a group counts it; before an atom a subscript is its atomic number."""
-        token = self._tokens[place]
-        is_signed = behind is not None and behind.kind in ("plus", "minus") and not behind.is_behind_space
-        if is_signed and behind is not None and token.kind != "subscript" and self._groups[-1].nodes:
-            sign = 1 if behind.kind == "plus" else -1
+        token = self._tokens[index]
+        is_signed = following is not None and following.kind in ("plus", "minus") and not following.is_behind_space
+        if is_signed and following is not None and token.kind != "subscript" and self._groups[-1].nodes:
+            sign = 1 if following.kind == "plus" else -1
             count, charge = self._count_and_charge(token, sign)
-            if charge is not None and _ends_term(self._tokens, place + 1):
+            if charge is not None and _ends_term(self._tokens, index + 1):
                 self._times(count)
                 self._groups[-1].charge += sign * charge
-                return place + 2
+                return index + 2
         if token.kind in ("subscript", "run") and (not self._can_count or self._mass is not None):
             if not re.fullmatch(r"[-+]?\d{1,3}", token.text) or self._number is not None:
                 raise Unreadable(f"{token.text!r} counts nothing")
             self._number = int(token.text)
-            return place + 1
+            return index + 1
         if not self._can_count or token.is_behind_space:
             raise Unreadable(f"{token.text!r} counts nothing")
         self._times(_number(token.text))
-        return place + 1
+        return index + 1
 
     def _count_and_charge(self, token: Token, sign: int) -> tuple[Number, int | None]:
         """What the digits before a sign mean: a count, a charge, or both."""
@@ -404,20 +404,20 @@ class _Reader:
             group.charge = 0
         group.charge += size if signs[0] == "+" else -size
 
-    def _sign(self, place: int, behind: Token | None) -> int:
-        token = self._tokens[place]
+    def _sign(self, index: int, following: Token | None) -> int:
+        token = self._tokens[index]
         nodes = self._groups[-1].nodes
         if token.is_behind_space or not nodes:
             raise Unreadable("a sign stands alone")
-        if _ends_term(self._tokens, place):
+        if _ends_term(self._tokens, index):
             self._superscript(token.text)
-        elif behind is not None and behind.kind == "number" and _ends_term(self._tokens, place + 1):
-            self._signed(token, _number(behind.text))
-            return place + 2
+        elif following is not None and following.kind == "number" and _ends_term(self._tokens, index + 1):
+            self._signed(token, _number(following.text))
+            return index + 2
         elif token.kind == "plus":
             raise Unreadable("a sign stands inside")
         self._can_count = False
-        return place + 1
+        return index + 1
 
     def _signed(self, token: Token, number: Number) -> None:
         """What a number behind a sign means: the mass of `C-14`, or the charge of `Fe+3` and `SO4-2`."""
@@ -454,16 +454,16 @@ class _Reader:
         is_lone = any(token.kind == "symbol" and token.text in _LONE for token in self._tokens)
         if is_lone and (len(atoms) > 1 or max(atoms.values()) > 1):
             raise Unreadable("a particle is a term of its own")
-        whole = tuple(sorted(atoms.items(), key=lambda pair: (pair[0][0], pair[0][1] or 0)))
+        counted_atoms = tuple(sorted(atoms.items(), key=lambda pair: (pair[0][0], pair[0][1] or 0)))
         complexes = tuple(sorted(self._complexes, key=repr))
-        if complexes == (whole,):  # brackets around all, for the charge
+        if complexes == (counted_atoms,):  # brackets around all, for the charge
             complexes = ()
-        return Term(coefficient, whole, charge, self._state, tuple(self._parts), complexes)
+        return Term(coefficient, counted_atoms, charge, self._state, tuple(self._parts), complexes)
 
 
-def _ends_term(tokens: Sequence[Token], place: int) -> bool:
+def _ends_term(tokens: Sequence[Token], index: int) -> bool:
     """Whether nothing of a formula stands behind a token but its state, or the end of a bracket."""
-    return place + 1 == len(tokens) or tokens[place + 1].kind in ("state", "close", "plus", "dot")
+    return index + 1 == len(tokens) or tokens[index + 1].kind in ("state", "close", "plus", "dot")
 
 
 def _number(text: str) -> Number:

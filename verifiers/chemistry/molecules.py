@@ -34,16 +34,16 @@ def grade(payload: list[Any]) -> list[Any]:
     """Judge one response, by the parameters' JSON; if the response is None, only the reference is read."""
     params, response = _params(payload[0]), payload[1]
     try:
-        wanted = params.reference if isinstance(params.reference, Constraints) else None
-        check = _Constrained(wanted) if wanted else _Same(params)
+        constraints = params.reference if isinstance(params.reference, Constraints) else None
+        check = _Constrained(constraints) if constraints else _Same(params)
     except Unreadable as error:
         return fields_of(Verdict.invalid("unparseable_reference", str(error)))
     if response is None:
         return fields_of(Verdict.wrong())
-    found = answer_of(response, params, explain=bool(payload[2]))
-    if isinstance(found, Verdict):
-        return fields_of(found)
-    answer, detail = found
+    extracted = answer_of(response, params, explain=bool(payload[2]))
+    if isinstance(extracted, Verdict):
+        return fields_of(extracted)
+    answer, detail = extracted
     try:
         verdict = check.judge(answer, params)
     except Unreadable:
@@ -63,17 +63,17 @@ class _Same:
 
     def __init__(self, params: ChemistryParams) -> None:
         self._wanted = [_side_by_side(text, params) for text in params.texts]
-        self._keys = [_key(parts, params.stereo) for parts in self._wanted]
-        self._flat = [_key(parts, False) for parts in self._wanted] if params.stereo else []
+        self._keys = [_key(molecules, params.stereo) for molecules in self._wanted]
+        self._flat = [_key(molecules, False) for molecules in self._wanted] if params.stereo else []
 
     def judge(self, answer: str, params: ChemistryParams) -> Verdict:
-        given = _side_by_side(answer, params)
-        if _key(given, params.stereo) in self._keys:
+        answer_molecules = _side_by_side(answer, params)
+        if _key(answer_molecules, params.stereo) in self._keys:
             return Verdict.correct(answer)
-        reason = "wrong_stereo" if _key(given, False) in self._flat else "wrong_answer"
-        if not params.partial_credit or len(given) > 1:
+        reason = "wrong_stereo" if _key(answer_molecules, False) in self._flat else "wrong_answer"
+        if not params.partial_credit or len(answer_molecules) > 1:
             return Verdict.wrong(reason, answer)
-        near = max(_similarity(given[0], parts[0]) for parts in self._wanted if len(parts) == 1)
+        near = max(_similarity(answer_molecules[0], molecules[0]) for molecules in self._wanted if len(molecules) == 1)
         score = params.partial_credit * near
         if not score:
             return Verdict.wrong(reason, answer)
@@ -82,21 +82,21 @@ class _Same:
 
 def _side_by_side(text: str, params: ChemistryParams) -> list[Chem.Mol]:
     """A molecule, or the three parts of a reaction `reactants>agents>products`, of which some may be empty."""
-    parts = text.split(">") if text.count(">") == 2 and "->" not in text else [text]
-    if len(parts) == 3 and (not any(parts) or params.notation != "smiles"):
+    texts = text.split(">") if text.count(">") == 2 and "->" not in text else [text]
+    if len(texts) == 3 and (not any(texts) or params.notation != "smiles"):
         raise Unreadable(f"{text[:100]!r} is not a reaction")
-    molecules = [molecule(part, params.notation) if part or len(parts) == 1 else Chem.Mol() for part in parts]
-    return [_largest(each) for each in molecules] if params.largest_fragment else molecules
+    molecules = [molecule(piece, params.notation) if piece or len(texts) == 1 else Chem.Mol() for piece in texts]
+    return [_largest(m) for m in molecules] if params.largest_fragment else molecules
 
 
-def _key(parts: list[Chem.Mol], stereo: bool) -> tuple[str, ...]:
+def _key(molecules: list[Chem.Mol], stereo: bool) -> tuple[str, ...]:
     """The canonical SMILES of each part; isotopes count always."""
     keys = []
-    for part in parts:
+    for mol in molecules:
         if not stereo:
-            part = Chem.Mol(part)
-            Chem.RemoveStereochemistry(part)
-        keys.append(Chem.MolToSmiles(part))
+            mol = Chem.Mol(mol)
+            Chem.RemoveStereochemistry(mol)
+        keys.append(Chem.MolToSmiles(mol))
     return tuple(keys)
 
 
@@ -126,68 +126,68 @@ def molecule(text: str, notation: str = "smiles") -> Any:
     return read
 
 
-def _largest(whole: Chem.Mol) -> Any:
-    if not whole.GetNumAtoms():
-        return whole
-    fragments = Chem.GetMolFrags(whole, asMols=True)
+def _largest(mol: Chem.Mol) -> Any:
+    if not mol.GetNumAtoms():
+        return mol
+    fragments = Chem.GetMolFrags(mol, asMols=True)
     return max(fragments, key=lambda part: (part.GetNumHeavyAtoms(), Chem.MolToSmiles(part)))
 
 
-def _similarity(one: Chem.Mol, other: Chem.Mol) -> float:
-    similarity: float = TanimotoSimilarity(_MORGAN.GetFingerprint(one), _MORGAN.GetFingerprint(other))
+def _similarity(first: Chem.Mol, second: Chem.Mol) -> float:
+    similarity: float = TanimotoSimilarity(_MORGAN.GetFingerprint(first), _MORGAN.GetFingerprint(second))
     return similarity
 
 
 class _Constrained:
     """The answer must be a molecule that meets all constraints."""
 
-    def __init__(self, wanted: Constraints) -> None:
-        self._wanted = wanted
-        self._has = [_pattern(text) for text in wanted.contains]
-        self._lacks = [_pattern(text) for text in wanted.lacks]
-        self._like = molecule(wanted.similar_to) if wanted.similar_to else None
-        if unknown := sorted(set(wanted.properties) - set(_DESCRIPTORS)):
+    def __init__(self, constraints: Constraints) -> None:
+        self._wanted = constraints
+        self._has = [_pattern(text) for text in constraints.contains]
+        self._lacks = [_pattern(text) for text in constraints.lacks]
+        self._like = molecule(constraints.similar_to) if constraints.similar_to else None
+        if unknown := sorted(set(constraints.properties) - set(_DESCRIPTORS)):
             raise Unreadable(f"RDKit has no descriptor {unknown[0][:60]!r}; MolWt, TPSA, RingCount, fr_ketone are some")
         self._formula = None
-        if wanted.formula is not None:
+        if constraints.formula is not None:
             try:
-                self._formula = formulas.read(wanted.formula)
+                self._formula = formulas.read(constraints.formula)
             except (notation.Unreadable, notation.TooComplex) as error:
-                raise Unreadable(f"formula {wanted.formula[:60]!r}: {error}") from error
-        elif wanted.isomer_of is not None:
-            self._formula = _formula_of(molecule(wanted.isomer_of))
+                raise Unreadable(f"formula {constraints.formula[:60]!r}: {error}") from error
+        elif constraints.isomer_of is not None:
+            self._formula = _formula_of(molecule(constraints.isomer_of))
 
     def judge(self, answer: str, params: ChemistryParams) -> Verdict:
-        wanted = self._wanted
-        start = wanted.starts_with or ""
-        whole = answer if answer.startswith(start) else start + answer
-        given = molecule(whole, params.notation)
-        if any(atom.GetAtomicNum() == 0 for atom in given.GetAtoms()):
+        constraints = self._wanted
+        start = constraints.starts_with or ""
+        smiles = answer if answer.startswith(start) else start + answer
+        mol = molecule(smiles, params.notation)
+        if any(atom.GetAtomicNum() == 0 for atom in mol.GetAtoms()):
             raise Unreadable("it has an atom without an element")
-        if reason := self._unmet(given):
+        if reason := self._unmet(mol):
             return Verdict.wrong(reason, answer)
         return Verdict.correct(answer)
 
-    def _unmet(self, given: Chem.Mol) -> str | None:
-        wanted = self._wanted
+    def _unmet(self, mol: Chem.Mol) -> str | None:
+        constraints = self._wanted
         formula = self._formula
-        if formula is not None and formulas.difference(formula, _formula_of(given), by_composition=True):
+        if formula is not None and formulas.difference(formula, _formula_of(mol), by_composition=True):
             return "wrong_formula"
-        if not all(given.HasSubstructMatch(pattern) for pattern in self._has):
+        if not all(mol.HasSubstructMatch(pattern) for pattern in self._has):
             return "missing_group"
-        if any(given.HasSubstructMatch(pattern) for pattern in self._lacks):
+        if any(mol.HasSubstructMatch(pattern) for pattern in self._lacks):
             return "forbidden_group"
-        for name, (low, high) in wanted.properties.items():
-            value = _DESCRIPTORS[name](given)
+        for name, (low, high) in constraints.properties.items():
+            value = _DESCRIPTORS[name](mol)
             if not (low is None or value >= low) or not (high is None or value <= high):
                 return "out_of_range"
-        if self._like is not None and _similarity(given, self._like) < wanted.min_similarity:
+        if self._like is not None and _similarity(mol, self._like) < constraints.min_similarity:
             return "not_similar"
         return None
 
 
-def _formula_of(given: Chem.Mol) -> formulas.Formula:
-    return formulas.read(rdMolDescriptors.CalcMolFormula(given))
+def _formula_of(mol: Chem.Mol) -> formulas.Formula:
+    return formulas.read(rdMolDescriptors.CalcMolFormula(mol))
 
 
 def _pattern(text: str) -> Chem.Mol:

@@ -122,10 +122,10 @@ def tokens(text: str) -> Iterator[Token]:
         start = match.end()
         if kind in ("over", "arrow"):
             start = _behind_groups(text, start)
-        inner = [part for part in match.groups()[match.re.groupindex[kind] :] if part is not None]
-        written = (inner[0] if inner else match[0]).replace(" ", "")
-        if kind not in ("brace", "over") and (written or kind not in ("superscript", "subscript")):  # `{}^{}` is empty
-            yield Token(kind, match[0] if kind in ("dot", "number") else written, is_behind_space)
+        groups = [part for part in match.groups()[match.re.groupindex[kind] :] if part is not None]
+        content = (groups[0] if groups else match[0]).replace(" ", "")
+        if kind not in ("brace", "over") and (content or kind not in ("superscript", "subscript")):  # `{}^{}` is empty
+            yield Token(kind, match[0] if kind in ("dot", "number") else content, is_behind_space)
             is_behind_space = False
 
 

@@ -95,8 +95,8 @@ _NAMELIKE = re.compile(r"[aeiuy][a-z]|[a-z][aeiuy]")
 
 def _ether0(row: str) -> dict[str, Any]:
     """The parameters of a row of ether0: `evaluation!:!answer!:!problem type`."""
-    evaluation, _, rest = row.partition("!:!")
-    answer = rest.partition("!:!")[0]
+    evaluation, _, tail = row.partition("!:!")
+    answer = tail.partition("!:!")[0]
     match evaluation:
         case "str_eval" | "rxn_eval" | "should_not_answer_eval":
             return {"kind": "name" if _NAMELIKE.search(answer) else "molecule", "reference": answer.strip()}
@@ -152,8 +152,8 @@ def answer_of(response: str, params: ChemistryParams, explain: bool) -> tuple[st
     if extraction.channel not in _CHANNELS and extraction.reason in ("found", "no_answer") and params.extract == "auto":
         span = stated_at_end(response, params, _READS[params.kind])
         if span is not None:
-            found = msgspec.structs.replace(extraction, answer=response[slice(*span)], span=span, reason="found")
-            extraction = commitment.judged_at(found, span)
+            located = msgspec.structs.replace(extraction, answer=response[slice(*span)], span=span, reason="found")
+            extraction = commitment.judged_at(located, span)
     detail = extraction.detail(explain)
     if extraction.answer is None:
         return Verdict.wrong(extraction.reason, **detail)

@@ -45,8 +45,8 @@ class Group:
 
     def atoms(self) -> tuple[tuple[Atom, Number], ...]:
         """Each atom once, sorted."""
-        inner = ((node.atoms() if isinstance(node, Group) else ((node, 1),), count) for node, count in self.nodes)
-        counts = summed((atom, count * times) for atoms, times in inner for atom, count in atoms)
+        nodes = ((node.atoms() if isinstance(node, Group) else ((node, 1),), count) for node, count in self.nodes)
+        counts = summed((atom, count * times) for atoms, times in nodes for atom, count in atoms)
         return tuple(sorted(counts.items(), key=lambda pair: (pair[0][0], pair[0][1] or 0)))
 
     def symbols(self) -> Iterator[str]:
@@ -58,13 +58,13 @@ class Group:
                 yield node[0]
 
 
-def shape(whole: Group) -> str:
+def shape(group: Group) -> str:
     """A text that is the same for formulas with the same neighbours."""
     try:
         graph = _Graph()
-        graph.add(whole.nodes, None)
+        graph.add(group.nodes, None)
     except OverflowError:
-        return repr(whole.nodes)
+        return repr(group.nodes)
     return "+".join(sorted(graph.components()))
 
 
@@ -79,7 +79,7 @@ class _Graph:
     def add(self, nodes: Sequence[Counted], outer: int | None) -> None:
         """Add the atoms of a group that hangs on the atom `outer`."""
         last: int | None = None
-        ends: Counter[str] = Counter()
+        leaves: Counter[str] = Counter()
         groups: list[Group] = []
         for node, count in nodes:
             if isinstance(node, Group):
@@ -94,19 +94,19 @@ class _Graph:
                     for group in copies:
                         self.add(group.nodes, last)
             elif node[0] in _ENDS:
-                (ends if last is None else self._ends[last])[_name(node)] += _whole(count)
+                (leaves if last is None else self._ends[last])[_name(node)] += _whole(count)
             else:
                 is_residue = node[0] == "C" and count > 1  # `C6H5` is one part: nothing is said of what is in it
                 for _ in range(1 if is_residue else _whole(count)):
                     name = f"{count}{_name(node)}" if is_residue else _name(node)
                     last = self._atom(name, last if last is not None else outer)
-                    self._ends[last] += ends
+                    self._ends[last] += leaves
                     for group in groups:
                         self.add(group.nodes, last)
-                    ends, groups = Counter(), []
-        if ends or groups:  # nothing but hydrogen, halogens or groups
+                    leaves, groups = Counter(), []
+        if leaves or groups:  # nothing but hydrogen, halogens or groups
             last = self._atom("", outer)
-            self._ends[last] += ends
+            self._ends[last] += leaves
             for group in groups:
                 self.add(group.nodes, last)
 
@@ -147,10 +147,10 @@ class _Graph:
                         degrees[neighbour] -= 1
         return list(degrees)
 
-    def _seen_from(self, atom: int, before: int | None) -> str:
-        ends = "".join(f"{name}{count}" for name, count in sorted(self._ends[atom].items()))
-        behind = sorted(self._seen_from(near, atom) for near in self._neighbours[atom] if near != before)
-        return f"{self._symbols[atom]}{ends}({''.join(behind)})"
+    def _seen_from(self, atom: int, previous: int | None) -> str:
+        leaves = "".join(f"{name}{count}" for name, count in sorted(self._ends[atom].items()))
+        branches = sorted(self._seen_from(near, atom) for near in self._neighbours[atom] if near != previous)
+        return f"{self._symbols[atom]}{leaves}({''.join(branches)})"
 
 
 def _chain(group: Group, count: Number) -> int | None:

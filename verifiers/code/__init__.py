@@ -191,13 +191,13 @@ class Code(Verifier[CodeParams]):
 
     async def _judge_program(self, item: Item[CodeParams], suite: Suite) -> Verdict:
         params = item.params
-        found = await self._find(item, suite)
-        if isinstance(found, Verdict):
-            return found
-        program = program_of(found, suite, params.prelude)
+        extracted = await self._find(item, suite)
+        if isinstance(extracted, Verdict):
+            return extracted
+        program = program_of(extracted, suite, params.prelude)
         terms = params.terms(explain=item.explain)
         judged = await judging.judge(self._sandbox, self._workers, suite, program, terms)
-        return _verdict(judged, item, found.code or "", found.language)
+        return _verdict(judged, item, extracted.code or "", extracted.language)
 
     async def _find(self, item: Item[CodeParams], suite: Suite) -> Found | Verdict:
         """The program of a response, in a language that can be judged; or the verdict that it has none.
@@ -207,29 +207,29 @@ class Code(Verifier[CodeParams]):
         """
         demanded = language_of(item.params.language, suite)
         allowed = languages_of(demanded, suite)
-        found = await self._extract(item, suite, demanded, allowed)
-        if isinstance(found, Verdict):
-            return found
-        if found.code is None:
-            return Verdict.wrong(found.reason, language=found.language)
-        if found.language not in allowed:
-            return Verdict.wrong("wrong_language", language=found.language, languages=sorted(allowed))
+        extracted = await self._extract(item, suite, demanded, allowed)
+        if isinstance(extracted, Verdict):
+            return extracted
+        if extracted.code is None:
+            return Verdict.wrong(extracted.reason, language=extracted.language)
+        if extracted.language not in allowed:
+            return Verdict.wrong("wrong_language", language=extracted.language, languages=sorted(allowed))
         # The task leaves the language to the response, which chose one that nothing here runs. Other boxes may run it.
-        if demanded is None and self._sandbox.languages and found.language not in self._sandbox.languages:
-            detail = {"language": found.language, "languages": sorted(self._sandbox.languages)}
+        if demanded is None and self._sandbox.languages and extracted.language not in self._sandbox.languages:
+            detail = {"language": extracted.language, "languages": sorted(self._sandbox.languages)}
             return Verdict(Status.OK, 0.0, "wrong_language", None, detail, is_lasting=False)
-        return found
+        return extracted
 
     async def _extract(
         self, item: Item[CodeParams], suite: Suite, language: str | None, allowed: frozenset[str]
     ) -> Found | Verdict:
         params, name = item.params, suite.entry_point
         if len(item.response) <= INLINE_CHARS:
-            found = code_blocks.find(
+            extracted = code_blocks.find(
                 item.response, language, params.think, params.select, languages=allowed, entry_point=name
             )
-            if not code_blocks.needs_parsing(found, suite.prompt, name):
-                return found
+            if not code_blocks.needs_parsing(extracted, suite.prompt, name):
+                return extracted
         payload = [sendable(item.response), language, params.think, params.select, suite.prompt, name, sorted(allowed)]
         (outcome,) = await self._workers.map(FIND, [payload])
         if outcome.exit is Exit.OK:
@@ -260,13 +260,13 @@ class _Suites:
         Raises:
             InvalidItem: they describe no suite.
         """
-        known = self._known.get(id(params))
-        if known is None:
-            known = params, _suite(params)
-            self._known.put(id(params), known)
-        if isinstance(known[1], InvalidItem):
-            raise InvalidItem(known[1].reason, str(known[1]))
-        return known[1]
+        entry = self._known.get(id(params))
+        if entry is None:
+            entry = params, _suite(params)
+            self._known.put(id(params), entry)
+        if isinstance(entry[1], InvalidItem):
+            raise InvalidItem(entry[1].reason, str(entry[1]))
+        return entry[1]
 
 
 _MOST_SUITES = 2048
@@ -275,8 +275,8 @@ _SUITE_BYTES = 4_000
 """A suite and its parameters without their texts, which both of them hold."""
 
 
-def _size_of_suite(_key: int, known: tuple[CodeParams, Suite | InvalidItem]) -> int:
-    return _SUITE_BYTES + (2 * known[1].chars if isinstance(known[1], Suite) else 0)
+def _size_of_suite(_key: int, entry: tuple[CodeParams, Suite | InvalidItem]) -> int:
+    return _SUITE_BYTES + (2 * entry[1].chars if isinstance(entry[1], Suite) else 0)
 
 
 def _suite(params: CodeParams) -> Suite | InvalidItem:

@@ -317,8 +317,8 @@ def _zipped(value: dict[str, Any]) -> list[dict[str, Any]]:
     if len(inputs) != len(outputs):
         raise InvalidItem("mismatched_tests", f"{len(inputs)} inputs, but {len(outputs)} outputs")
     return [
-        {"input": given, "output": expected, "type": _FROM_APPS}
-        for given, expected in zip(inputs, outputs, strict=True)
+        {"input": input_value, "output": expected, "type": _FROM_APPS}
+        for input_value, expected in zip(inputs, outputs, strict=True)
     ]
 
 
@@ -328,10 +328,10 @@ _FROM_APPS = "function_call"
 
 def _columns(value: dict[str, Any]) -> list[dict[str, Any]] | None:
     """The tests of an object with a list of inputs and a list of outputs of the same length; otherwise None."""
-    given, expected = value.get("input"), value.get("output")
-    if not (_are_texts(given) and _are_texts(expected) and len(given) == len(expected)):
+    inputs, expected = value.get("input"), value.get("output")
+    if not (_are_texts(inputs) and _are_texts(expected) and len(inputs) == len(expected)):
         return None
-    return [{"input": one, "output": other} for one, other in zip(given, expected, strict=True)]
+    return [{"input": i, "output": o} for i, o in zip(inputs, expected, strict=True)]
 
 
 def _are_texts(value: Any) -> TypeGuard[list[str]]:
@@ -445,10 +445,10 @@ def _kind_named(name: str, *, strict: bool) -> CaseType | None:
 
 
 def _kind(raw: _Raw) -> CaseType:
-    said = raw.kinds
-    if len(said) > 1:
-        raise InvalidItem("ambiguous_case_type", f"the tests are of several kinds: {sorted(said)}")
-    kind = next(iter(said)) if said else _inferred(raw)
+    kinds = raw.kinds
+    if len(kinds) > 1:
+        raise InvalidItem("ambiguous_case_type", f"the tests are of several kinds: {sorted(kinds)}")
+    kind = next(iter(kinds)) if kinds else _inferred(raw)
     if kind is CaseType.STDIO:
         if raw.functions and not _inputs_are_code(raw):
             return CaseType.FUNCTION
@@ -533,18 +533,18 @@ def _stdio_case(entry: dict[str, Any], position: int) -> StdioCase:
     where = f"test {position}"
     if not any(key in entry for key in _OUTPUT_KEYS):
         raise InvalidItem("missing_expectation", f"{where}: no expected output, found the fields {sorted(entry)[:10]}")
-    given = next((entry[key] for key in _INPUT_KEYS if key in entry), "")
+    stdin = next((entry[key] for key in _INPUT_KEYS if key in entry), "")
     expected = next(entry[key] for key in _OUTPUT_KEYS if key in entry)
-    given, files = _with_files(given, "stdin", "", f"{where}: input")
+    stdin, files = _with_files(stdin, "stdin", "", f"{where}: input")
     expected, expected_files = _with_files(expected, "stdout", None, f"{where}: expected output")
     compares_output = expected is not None or not expected_files
     text = _stream_text(expected if compares_output else "", f"{where}: expected output")
-    for one in (text, *expected_files.values()):
-        if literals.is_elided_text(one):
-            raise literals.elided(f"{where}: expected output", one)
+    for expected_text in (text, *expected_files.values()):
+        if literals.is_elided_text(expected_text):
+            raise literals.elided(f"{where}: expected output", expected_text)
     return StdioCase(
         _case_name(entry, position),
-        _stream_text("" if given is None else given, f"{where}: input"),
+        _stream_text("" if stdin is None else stdin, f"{where}: input"),
         text,
         {path: content.encode("utf-8", "surrogatepass") for path, content in files.items()},
         expected_files,
@@ -577,18 +577,18 @@ def _stream_text(value: Any, where: str) -> str:
 
 
 def _checker(raw: _Raw) -> Checker:
-    said = raw.checker
-    if isinstance(said, dict):
-        source = said.get("source") or said.get("code")
-        language = _language(str(said.get("language", "python")))
-        most = said.get("max_points", raw.max_points)
+    checker = raw.checker
+    if isinstance(checker, dict):
+        source = checker.get("source") or checker.get("code")
+        language = _language(str(checker.get("language", "python")))
+        max_points = checker.get("max_points", raw.max_points)
     else:
-        source, language, most = said, "python", raw.max_points
+        source, language, max_points = checker, "python", raw.max_points
     if not isinstance(source, str) or not source.strip():
         raise InvalidItem("no_checker", "case type `checker` needs the judge's program in the field `checker`")
-    if type(most) not in (int, float) or not most > 0:
-        raise InvalidItem("bad_reference", f"max_points must be a positive number, found {_named(most)}")
-    return Checker(source, language, float(most))
+    if type(max_points) not in (int, float) or not max_points > 0:
+        raise InvalidItem("bad_reference", f"max_points must be a positive number, found {_named(max_points)}")
+    return Checker(source, language, float(max_points))
 
 
 def _calls(raw: _Raw, kind: CaseType) -> Suite:
@@ -613,16 +613,16 @@ def _call_case(entry: dict[str, Any], position: int, *, wrapped: bool) -> CallCa
     if not any(key in entry for key in _OUTPUT_KEYS):
         raise InvalidItem("missing_expectation", f"{where}: no expected value, found the fields {sorted(entry)[:10]}")
     key = next((key for key in _INPUT_KEYS if key in entry), "args")
-    given = entry.get(key, [])
+    input_value = entry.get(key, [])
     expected_key = next(key for key in _OUTPUT_KEYS if key in entry)
     expected = entry[expected_key]
     is_plain = True
-    if isinstance(given, str) and key != "args":
-        positional, is_plain = literals.arguments(given, f"{where}: input")
+    if isinstance(input_value, str) and key != "args":
+        positional, is_plain = literals.arguments(input_value, f"{where}: input")
         if isinstance(expected, str):
             expected = literals.value(expected, f"{where}: expected value")
     else:
-        positional = given if isinstance(given, list) else [given]
+        positional = input_value if isinstance(input_value, list) else [input_value]
     accepted = [expected, expected[0]] if wrapped else [expected]
     if literals.is_elided(expected) or expected == "...":
         raise literals.elided(f"{where}: expected value", str(expected))
@@ -630,7 +630,7 @@ def _call_case(entry: dict[str, Any], position: int, *, wrapped: bool) -> CallCa
     if not isinstance(keywords, dict):
         raise InvalidItem("bad_reference", f"{where}: kwargs must be an object, found {_named(keywords)}")
     if not is_plain and literals.is_elided(positional):
-        raise literals.elided(f"{where}: input", str(given))
+        raise literals.elided(f"{where}: input", str(input_value))
     name = _case_name(entry, position)
     try:
         plain = json.dumps([positional, keywords], allow_nan=False)
@@ -657,8 +657,8 @@ def _asserts(raw: _Raw, kind: CaseType) -> Suite:
             _demand_assertion(tree, head_tree, f"test {position}", codes[position - 1])
     calls = [analysis.asserted_call(tree) if tree is not None else None for tree in trees]
     setup = _joined(*raw.prefix, setup)
-    known = [call for call in calls if call is not None]
-    as_calls = known if len(known) == len(calls) and analysis.imports_only(setup) else None
+    asserted_calls = [call for call in calls if call is not None]
+    as_calls = asserted_calls if len(asserted_calls) == len(calls) and analysis.imports_only(setup) else None
     programs = [TestProgram(TestStyle.ASSERTS, len(codes), codes, "" if as_calls is not None else setup)]
     tests = TestPrograms(
         _names(raw), programs, as_calls, _decides_by_objects(*trees), shares_files=_uses_files(head_tree, *trees)
@@ -682,12 +682,12 @@ def _demand_assertion(tree: ast.Module, head: ast.Module | None, where: str, cod
     """
     if not analysis.asserts_anything(tree):
         raise InvalidItem("vacuous_test", f"{where} asserts nothing: {clip(code)!r}")
-    whole = ast.Module([*(head.body if head else ()), *tree.body], [])
-    if not analysis.asserts_when_run(whole):
+    module = ast.Module([*(head.body if head else ()), *tree.body], [])
+    if not analysis.asserts_when_run(module):
         raise InvalidItem(
             "vacuous_test", f"{where} asserts only in what is never run: {clip(code)!r}; call it, or send it as `tests`"
         )
-    if not analysis.uses_program(whole) and not sharing.uses_files(whole):
+    if not analysis.uses_program(module) and not sharing.uses_files(module):
         raise InvalidItem("vacuous_test", f"{where} uses nothing of the program: {clip(code)!r}")
 
 
@@ -733,9 +733,9 @@ def _checks(raw: _Raw, kind: CaseType) -> Suite:
     if not entry_point:
         raise InvalidItem("bad_entry_point", "case type `check_based` needs the name of the function in `entry_point`")
     head = _head(raw, entry_point)
-    before = _joined(head[0], *raw.setup, head[2])
+    setup = _joined(head[0], *raw.setup, head[2])
     checked = f"{_SOLUTION}{entry_point}" if of_solution else entry_point
-    programs = [replace(program, setup=_joined(before, program.setup), entry_point=checked) for program in programs]
+    programs = [replace(program, setup=_joined(setup, program.setup), entry_point=checked) for program in programs]
     tests = TestPrograms(_names(raw), programs, is_unguarded=is_unguarded, shares_files=shares_files)
     return Suite(kind, tests, "python", _file_bytes(raw), *head, entry_point, imports, shares)
 
@@ -791,9 +791,9 @@ def _importing(code: str, where: str) -> str:
 def _module_import(name: str, attributes: Sequence[str]) -> str:
     """Code that imports a module, or else the program's object of that name if the module lacks the used attributes."""
     module = MODULES_BY_SHORT_NAME.get(name, name)
-    taken = ", ".join(f"{attribute} as _" for attribute in attributes)
+    imports = ", ".join(f"{attribute} as _" for attribute in attributes)
     return (
-        f"try:\n    from {module} import {taken}\n    import {module} as {name}\n"
+        f"try:\n    from {module} import {imports}\n    import {module} as {name}\n"
         f"except ImportError:\n    from solution import {name}\n"
     )
 
@@ -821,8 +821,8 @@ def _program(raw: _Raw, kind: CaseType) -> Suite:
     if not _CHECKS.search(code) and not (language.name in _MATCHING and "=" in code):
         raise InvalidItem("vacuous_test", f"the test checks nothing: {clip(code)!r}")
     written_in = raw.solution_language or language.tests or language.name
-    if written_in == language.name == "python" and (apart := _script(raw, kind, code)) is not None:
-        return apart
+    if written_in == language.name == "python" and (script := _script(raw, kind, code)) is not None:
+        return script
     run_as = _FRAMEWORKS.get(language.name, ())
     name = next((framework for word, framework in run_as if word in code), language.name)
     test = JoinedTest(code, name, raw.prompt, raw.stop_tokens, raw.completes, raw.is_quoted)

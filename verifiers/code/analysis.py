@@ -93,8 +93,8 @@ def _is_of_solution(node: ast.Import | ast.ImportFrom) -> bool:
 
 
 def _import_of(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
-    one = ast.Import([alias]) if isinstance(node, ast.Import) else ast.ImportFrom(node.module, [alias], 0)
-    return f"try:\n    {ast.unparse(one)}\nexcept ImportError:\n    pass\n"
+    statement = ast.Import([alias]) if isinstance(node, ast.Import) else ast.ImportFrom(node.module, [alias], 0)
+    return f"try:\n    {ast.unparse(statement)}\nexcept ImportError:\n    pass\n"
 
 
 def checked_names(tree: ast.Module) -> tuple[str | None, bool, list[int]]:
@@ -116,8 +116,8 @@ def checked_names(tree: ast.Module) -> tuple[str | None, bool, list[int]]:
 
 def without_lines(source: str, lines: Sequence[int]) -> str:
     """The text with these lines (from 1) made empty."""
-    gone = set(lines)
-    return "\n".join("" if number in gone else line for number, line in enumerate(source.split("\n"), 1))
+    removed = set(lines)
+    return "\n".join("" if number in removed else line for number, line in enumerate(source.split("\n"), 1))
 
 
 def count_tests(tree: ast.Module | None, source: str, *, is_pytest: bool) -> int:
@@ -162,16 +162,18 @@ def missing_names(tree: ast.Module) -> list[str]:
 def used_as_modules(tree: ast.AST) -> dict[str, list[str]]:
     """Names that may be modules, because only their attributes are used, with these attributes."""
     names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
-    taken: dict[str, list[str]] = {}
+    used: dict[str, list[str]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and is_module_name(node.value.id):
-            taken.setdefault(node.value.id, []).append(node.attr)
-    return {name: [*dict.fromkeys(found)] for name, found in taken.items() if len(found) == names.count(name)}
+            used.setdefault(node.value.id, []).append(node.attr)
+    return {
+        name: [*dict.fromkeys(names_used)] for name, names_used in used.items() if len(names_used) == names.count(name)
+    }
 
 
 def meant_of_library(tree: ast.Module, names: Iterable[str]) -> list[str]:
     """The undefined names of a file of tests that belong to the standard library."""
-    tests, others = library.tests_in(tree)
+    tests, helpers = library.tests_in(tree)
     imported = [
         alias.asname or alias.name
         for node in ast.walk(tree)
@@ -182,7 +184,7 @@ def meant_of_library(tree: ast.Module, names: Iterable[str]) -> list[str]:
     return [
         name
         for name in names
-        if name in library.MODULES and library.library_object(name, tests, others, of_program) is not None
+        if name in library.MODULES and library.library_object(name, tests, helpers, of_program) is not None
     ]
 
 
@@ -240,8 +242,8 @@ def is_shared_head(prompt: str, entry_point: str) -> bool:
         tree = ast.parse(prompt)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-    own = (entry_point, "Solution")
-    if any(isinstance(node, (*_FUNCTIONS, ast.ClassDef)) and node.name in own for node in ast.walk(tree)):
+    own_names = (entry_point, "Solution")
+    if any(isinstance(node, (*_FUNCTIONS, ast.ClassDef)) and node.name in own_names for node in ast.walk(tree)):
         return False
     expressions = [node.value for node in tree.body if isinstance(node, ast.Expr)]
     return len(expressions) < len(tree.body) and all(
@@ -263,11 +265,11 @@ def _elides(tree: ast.Module) -> bool:
 
 def _outside_subscripts(tree: ast.AST) -> Iterator[ast.AST]:
     """All nodes except those in the brackets of a subscript, where an ellipsis is meant."""
-    left: list[ast.AST] = [tree]
-    while left:
-        node = left.pop()
+    pending: list[ast.AST] = [tree]
+    while pending:
+        node = pending.pop()
         yield node
-        left.extend([node.value] if isinstance(node, ast.Subscript) else ast.iter_child_nodes(node))
+        pending.extend([node.value] if isinstance(node, ast.Subscript) else ast.iter_child_nodes(node))
 
 
 def _is_elided_display(node: ast.AST) -> bool:
@@ -330,7 +332,7 @@ def _nodes_that_run(tree: ast.Module, called: str) -> Iterator[ast.AST]:
         yield node
         name = node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
         names = [*definitions] if name in _ALL_NAMES else [name]
-        reached = [one for key in names for one in definitions.pop(key, ())]
+        reached = [definition for key in names for definition in definitions.pop(key, ())]
         waiting += _parts_that_run(node)
 
 
@@ -375,7 +377,7 @@ def _multiplied(node: _Function) -> int:
             values = decorator.args[1] if len(decorator.args) > 1 else None
             if isinstance(values, (ast.List, ast.Tuple)) and not any(isinstance(e, ast.Starred) for e in values.elts):
                 # pytest.param(3, marks=pytest.mark.xfail)
-                left_out = sum(_is_left_out([word.value for word in one.keywords]) for one in _calls(values.elts))
+                left_out = sum(_is_left_out([word.value for word in call.keywords]) for call in _calls(values.elts))
                 count *= max(1, len(values.elts)) - left_out
     return count
 
@@ -398,13 +400,13 @@ def _compared_call(test: ast.Compare) -> AssertedCall | None:
     if len(test.ops) != 1:
         return None
     sides = test.left, test.comparators[0]
-    call, other = sides if isinstance(sides[0], ast.Call) else sides[::-1]
+    call, value = sides if isinstance(sides[0], ast.Call) else sides[::-1]
     if isinstance(test.ops[0], ast.Eq):
-        return _call(call, Relation.EQUALS, ast.literal_eval(other))
-    if not isinstance(test.ops[0], ast.Is) or not isinstance(other, ast.Constant):
+        return _call(call, Relation.EQUALS, ast.literal_eval(value))
+    if not isinstance(test.ops[0], ast.Is) or not isinstance(value, ast.Constant):
         return None
-    if other.value is None or isinstance(other.value, bool):
-        return _call(call, Relation.IS, other.value)
+    if value.value is None or isinstance(value.value, bool):
+        return _call(call, Relation.IS, value.value)
     return None
 
 

@@ -60,22 +60,22 @@ _MAX_TRIED = 100
 """With a tolerance and in any order, at most this many lines are compared with each other."""
 
 
-def difference(got: str, expected: str, comparator: Comparator) -> str | None:
+def difference(output: str, expected: str, comparator: Comparator) -> str | None:
     """The first difference as a text for people; None if there is none."""
-    if got == expected:
+    if output == expected:
         return None
-    got, expected = got.replace("\r\n", "\n"), expected.replace("\r\n", "\n")
+    output, expected = output.replace("\r\n", "\n"), expected.replace("\r\n", "\n")
     if comparator.ignore_case:
-        got, expected = got.casefold(), expected.casefold()
+        output, expected = output.casefold(), expected.casefold()
     if comparator.mode == "exact":
-        return None if got == expected else _shown("output", got, expected)
+        return None if output == expected else _shown("output", output, expected)
     if comparator.mode == "json":
-        return _json_difference(got, expected, comparator)
-    same = partial(_same_token, tolerance=comparator.tolerance)
+        return _json_difference(output, expected, comparator)
+    is_same_token = partial(_same_token, tolerance=comparator.tolerance)
     if comparator.mode == "tokens":
-        return _sequence_difference("token", got.split(), expected.split(), same)
+        return _sequence_difference("token", output.split(), expected.split(), is_same_token)
     same_line = _same_characters if comparator.mode == "trim" else partial(_same_line, tolerance=comparator.tolerance)
-    lines = _lines(got), _lines(expected)
+    lines = _lines(output), _lines(expected)
     if comparator.unordered:
         return _unordered_difference(*lines, comparator)
     return _sequence_difference("line", *lines, same_line)
@@ -90,27 +90,27 @@ def _lines(text: str) -> list[str]:
     return lines[start:]
 
 
-def _same_characters(got: str, expected: str) -> bool:
-    return got == expected
+def _same_characters(output: str, expected: str) -> bool:
+    return output == expected
 
 
-def _same_line(got: str, expected: str, tolerance: Tolerance | None) -> bool:
-    if got == expected:
+def _same_line(output: str, expected: str, tolerance: Tolerance | None) -> bool:
+    if output == expected:
         return True
-    ours, theirs = got.split(), expected.split()
+    ours, theirs = output.split(), expected.split()
     return len(ours) == len(theirs) and all(
-        _same_token(one, other, tolerance) for one, other in zip(ours, theirs, strict=True)
+        _same_token(token, expected_token, tolerance) for token, expected_token in zip(ours, theirs, strict=True)
     )
 
 
-def _same_token(got: str, expected: str, tolerance: Tolerance | None) -> bool:
-    if got == expected:
+def _same_token(output: str, expected: str, tolerance: Tolerance | None) -> bool:
+    if output == expected:
         return True
-    if len(got) > _MAX_NUMBER_CHARS or len(expected) > _MAX_NUMBER_CHARS:
+    if len(output) > _MAX_NUMBER_CHARS or len(expected) > _MAX_NUMBER_CHARS:
         return False
-    if not (_NUMBER.fullmatch(got) and _NUMBER.fullmatch(expected)):
+    if not (_NUMBER.fullmatch(output) and _NUMBER.fullmatch(expected)):
         return False
-    ours, theirs = Decimal(got), Decimal(expected)
+    ours, theirs = Decimal(output), Decimal(expected)
     if ours == theirs:
         return True
     if tolerance is None:
@@ -124,43 +124,43 @@ _EXACT = Context(prec=60, Emax=999_999, Emin=-999_999)
 
 
 def _sequence_difference(
-    kind: str, got: Sequence[str], expected: Sequence[str], same: Callable[[str, str], bool]
+    kind: str, output: Sequence[str], expected: Sequence[str], is_same: Callable[[str, str], bool]
 ) -> str | None:
-    for number, (ours, theirs) in enumerate(zip(got, expected, strict=False), 1):
-        if not same(ours, theirs):
+    for number, (ours, theirs) in enumerate(zip(output, expected, strict=False), 1):
+        if not is_same(ours, theirs):
             return _shown(f"{kind} {number}", ours, theirs)
-    if len(got) != len(expected):
-        return f"{len(expected)} {kind}s expected, {len(got)} written"
+    if len(output) != len(expected):
+        return f"{len(expected)} {kind}s expected, {len(output)} written"
     return None
 
 
-def _unordered_difference(got: list[str], expected: list[str], comparator: Comparator) -> str | None:
-    if len(got) != len(expected):
-        return f"{len(expected)} lines expected, {len(got)} written"
+def _unordered_difference(output: list[str], expected: list[str], comparator: Comparator) -> str | None:
+    if len(output) != len(expected):
+        return f"{len(expected)} lines expected, {len(output)} written"
     tolerance = comparator.tolerance
     key = str if comparator.mode == "trim" else _line_key
-    left = _without_equal(got, expected, key)
-    if tolerance is not None and len(left[1]) <= _MAX_TRIED:
-        ours = left[0]
-        for line in left[1]:
-            match = next((other for other in ours if _same_line(other, line, tolerance)), None)
+    unmatched = _without_equal(output, expected, key)
+    if tolerance is not None and len(unmatched[1]) <= _MAX_TRIED:
+        ours = unmatched[0]
+        for line in unmatched[1]:
+            match = next((candidate for candidate in ours if _same_line(candidate, line, tolerance)), None)
             if match is None:
                 return f"no line for the expected {_clipped(line)!r}"
             ours.remove(match)
         return None
-    return f"no line for the expected {_clipped(left[1][0])!r}" if left[1] else None
+    return f"no line for the expected {_clipped(unmatched[1][0])!r}" if unmatched[1] else None
 
 
-def _without_equal(got: list[str], expected: list[str], key: Callable[[str], str]) -> tuple[list[str], list[str]]:
+def _without_equal(output: list[str], expected: list[str], key: Callable[[str], str]) -> tuple[list[str], list[str]]:
     """The remaining lines after lines of equal keys are removed from both lists."""
     ours: dict[str, list[str]] = {}
-    for line in got:
+    for line in output:
         ours.setdefault(key(line), []).append(line)
     missing = []
     for line in expected:
-        same = ours.get(key(line))
-        if same:
-            same.pop()
+        equal_lines = ours.get(key(line))
+        if equal_lines:
+            equal_lines.pop()
         else:
             missing.append(line)
     return [line for lines in ours.values() for line in lines], missing
@@ -180,27 +180,27 @@ def _token_key(token: str) -> str:
 _KEYS = Context(prec=_MAX_NUMBER_CHARS, Emax=999_999, Emin=-999_999)
 
 
-def _json_difference(got: str, expected: str, comparator: Comparator) -> str | None:
+def _json_difference(output: str, expected: str, comparator: Comparator) -> str | None:
     try:
         theirs = msgspec.json.decode(expected.encode())
     except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
         return "the expected output is not JSON"
     try:
-        ours = msgspec.json.decode(got.encode("utf-8", "surrogateescape"))
+        ours = msgspec.json.decode(output.encode("utf-8", "surrogateescape"))
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        return _shown("output", got, expected)
+        return _shown("output", output, expected)
     if equal(ours, theirs, comparator.tolerance, unordered=comparator.unordered, ignore_case=comparator.ignore_case):
         return None
     return find_difference(ours, theirs)
 
 
-def _shown(where: str, got: str, expected: str) -> str:
+def _shown(where: str, output: str, expected: str) -> str:
     start = next(
-        (index for index, (one, other) in enumerate(zip(got, expected, strict=False)) if one != other),
-        min(len(got), len(expected)),
+        (index for index, (a, b) in enumerate(zip(output, expected, strict=False)) if a != b),
+        min(len(output), len(expected)),
     )
     start = max(0, start - 20)
-    return f"{where}: expected {_clipped(expected, start)!r}, found {_clipped(got, start)!r}"
+    return f"{where}: expected {_clipped(expected, start)!r}, found {_clipped(output, start)!r}"
 
 
 def _clipped(text: str, start: int = 0) -> str:

@@ -21,21 +21,21 @@ _TAGS_OF_OTHER_KINDS = (b'"opaque"', b'"ndarray"', b'"range"', b'"keys"', b'"val
 """Tags of encoded values for which `==` in the tester may differ from `==` of the decoded values."""
 
 
-def output_difference(got: bytes, expected: str, comparator: Comparator) -> str | None:
+def output_difference(actual: bytes, expected: str, comparator: Comparator) -> str | None:
     """The first difference of an output, or None. Bytes that are not text differ from every text."""
-    return comparators.difference(got.decode("utf-8", "surrogateescape"), expected, comparator)
+    return comparators.difference(actual.decode("utf-8", "surrogateescape"), expected, comparator)
 
 
-def is_large_value(got: bytes, comparator: Comparator) -> bool:
+def is_large_value(actual: bytes, comparator: Comparator) -> bool:
     """Whether the comparison of a value needs a worker."""
-    has_no_order = comparator.unordered or b'set"' in got
-    return len(got) > (_INLINE_UNORDERED_BYTES if has_no_order else INLINE_BYTES)
+    has_no_order = comparator.unordered or b'set"' in actual
+    return len(actual) > (_INLINE_UNORDERED_BYTES if has_no_order else INLINE_BYTES)
 
 
-def value_difference(got: bytes, accepted: Any, comparator: Comparator) -> str | None:
+def value_difference(actual: bytes, accepted: Any, comparator: Comparator) -> str | None:
     """The difference between a returned value and the first accepted one; None if it equals an accepted one."""
     try:
-        value = encoding.decode(got)
+        value = encoding.decode(actual)
     except encoding.Undecodable as error:
         return f"the returned value cannot be read: {error}"
     unordered, ignore_case = comparator.unordered, comparator.ignore_case
@@ -45,15 +45,15 @@ def value_difference(got: bytes, accepted: Any, comparator: Comparator) -> str |
     return equality.find_difference(value, accepted[0])
 
 
-def may_differ_in_python(got: bytes) -> bool:
+def may_differ_in_python(actual: bytes) -> bool:
     """Whether an assertion about this value must be left to the real `assert`."""
-    return any(tag in got for tag in _TAGS_OF_OTHER_KINDS)
+    return any(tag in actual for tag in _TAGS_OF_OTHER_KINDS)
 
 
-def assertion_difference(got: bytes, call: AssertedCall) -> str | None:
+def assertion_difference(actual: bytes, call: AssertedCall) -> str | None:
     """The reason why an assertion about the returned value fails, or None."""
     try:
-        value = encoding.decode(got)
+        value = encoding.decode(actual)
     except encoding.Undecodable as error:
         return f"the returned value cannot be read: {error}"
     if call.relation is Relation.EQUALS:
@@ -71,8 +71,8 @@ def assertion_difference(got: bytes, call: AssertedCall) -> str | None:
 @worker_function
 def compare_in_worker(payload: list[Any]) -> str | None:
     """Compute `output_difference` or `value_difference`. Runs in a worker."""
-    is_value, got, expected, comparator = payload
-    said = Comparator.model_validate_json(comparator)
+    is_value, actual, expected, comparator = payload
+    settings = Comparator.model_validate_json(comparator)
     if is_value:
-        return value_difference(got, encoding.decode(expected), said)
-    return output_difference(got, expected, said)
+        return value_difference(actual, encoding.decode(expected), settings)
+    return output_difference(actual, expected, settings)

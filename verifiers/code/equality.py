@@ -26,23 +26,23 @@ DEFAULT = Tolerance()
 
 
 def equal(
-    got: Any, expected: Any, tolerance: Tolerance | None = None, *, unordered: bool = False, ignore_case: bool = False
+    value: Any, expected: Any, tolerance: Tolerance | None = None, *, unordered: bool = False, ignore_case: bool = False
 ) -> bool:
     """Whether a value is the expected one; with `unordered`, lists are sets in which elements may repeat."""
-    return _Equality(tolerance or DEFAULT, unordered, ignore_case).holds(got, expected)
+    return _Equality(tolerance or DEFAULT, unordered, ignore_case).holds(value, expected)
 
 
-def equal_in_python(got: Any, expected: Any) -> bool:
+def equal_in_python(value: Any, expected: Any) -> bool:
     """Whether two plain values are equal in an `assert`: there a list is not a tuple, and True is 1."""
     try:
-        return bool(got == expected)
+        return bool(value == expected)
     except RecursionError:
         return False
 
 
-def find_difference(got: Any, expected: Any) -> str:
+def find_difference(value: Any, expected: Any) -> str:
     """Both values as a text for people."""
-    return f"expected {_shown(expected)}, found {_shown(got)}"
+    return f"expected {_shown(expected)}, found {_shown(value)}"
 
 
 class _Equality:
@@ -51,71 +51,71 @@ class _Equality:
         self._unordered = unordered
         self._ignore_case = ignore_case
 
-    def holds(self, got: Any, expected: Any) -> bool:
-        if isinstance(got, bool) or isinstance(expected, bool):
-            return got is expected
+    def holds(self, value: Any, expected: Any) -> bool:
+        if isinstance(value, bool) or isinstance(expected, bool):
+            return value is expected
         if isinstance(expected, (int, float)):
-            return isinstance(got, (int, float)) and self._near(got, expected)
+            return isinstance(value, (int, float)) and self._near(value, expected)
         if isinstance(expected, str):
-            return isinstance(got, str) and self._same_text(got, expected)
+            return isinstance(value, str) and self._same_text(value, expected)
         if isinstance(expected, dict):
             if set(expected) == {SET} and isinstance(expected[SET], list):
-                return isinstance(got, (set, frozenset)) and self._same_members(list(got), expected[SET])
-            return isinstance(got, dict) and self._same_fields(got, expected)
+                return isinstance(value, (set, frozenset)) and self._same_members(list(value), expected[SET])
+            return isinstance(value, dict) and self._same_fields(value, expected)
         if isinstance(expected, (set, frozenset)):
-            return isinstance(got, (set, frozenset)) and self._same_members(list(got), list(expected))
+            return isinstance(value, (set, frozenset)) and self._same_members(list(value), list(expected))
         if isinstance(expected, (list, tuple)):
             if self._unordered:
-                return isinstance(got, (list, tuple, set, frozenset)) and self._same_members(list(got), expected)
+                return isinstance(value, (list, tuple, set, frozenset)) and self._same_members(list(value), expected)
             return (
-                isinstance(got, (list, tuple))
-                and len(got) == len(expected)
-                and all(self.holds(one, other) for one, other in zip(got, expected, strict=True))
+                isinstance(value, (list, tuple))
+                and len(value) == len(expected)
+                and all(self.holds(a, b) for a, b in zip(value, expected, strict=True))
             )
-        return type(got) is type(expected) and bool(got == expected)
+        return type(value) is type(expected) and bool(value == expected)
 
-    def _near(self, got: float, expected: float) -> bool:
-        if got == expected or (got != got and expected != expected):
+    def _near(self, value: float, expected: float) -> bool:
+        if value == expected or (value != value and expected != expected):
             return True
-        if isinstance(got, int) and isinstance(expected, int) and self._tolerance is DEFAULT:
+        if isinstance(value, int) and isinstance(expected, int) and self._tolerance is DEFAULT:
             return False
         try:
-            if not (math.isfinite(got) and math.isfinite(expected)):
+            if not (math.isfinite(value) and math.isfinite(expected)):
                 return False
             allowed = max(self._tolerance.absolute, self._tolerance.relative * abs(expected))
-            return abs(got - expected) <= allowed
+            return abs(value - expected) <= allowed
         except OverflowError:
             return False
 
-    def _same_text(self, got: str, expected: str) -> bool:
-        return got == expected or (self._ignore_case and got.casefold() == expected.casefold())
+    def _same_text(self, value: str, expected: str) -> bool:
+        return value == expected or (self._ignore_case and value.casefold() == expected.casefold())
 
-    def _same_fields(self, got: dict[Any, Any], expected: dict[Any, Any]) -> bool:
-        ours = {_key(key): value for key, value in got.items()}
+    def _same_fields(self, answer: dict[Any, Any], expected: dict[Any, Any]) -> bool:
+        ours = {_key(key): value for key, value in answer.items()}
         theirs = {_key(key): value for key, value in expected.items()}
         return (
-            len(ours) == len(got) == len(theirs)
+            len(ours) == len(answer) == len(theirs)
             and ours.keys() == theirs.keys()
             and all(self.holds(ours[key], theirs[key]) for key in theirs)
         )
 
-    def _same_members(self, got: Sequence[Any], expected: Collection[Any]) -> bool:
-        if len(got) != len(expected):
+    def _same_members(self, value: Sequence[Any], expected: Collection[Any]) -> bool:
+        if len(value) != len(expected):
             return False
-        if len(got) > _MAX_TRIED:
-            ours, theirs = sorted(got, key=_order), sorted(expected, key=_order)
-            return all(self.holds(one, other) for one, other in zip(ours, theirs, strict=True))
-        left = list(got)
+        if len(value) > _MAX_TRIED:
+            ours, theirs = sorted(value, key=_order), sorted(expected, key=_order)
+            return all(self.holds(a, b) for a, b in zip(ours, theirs, strict=True))
+        unmatched = list(value)
         for member in expected:
-            position = _position(left, member, self.holds)
+            position = _position(unmatched, member, self.holds)
             if position is None:
                 return False
-            del left[position]
+            del unmatched[position]
         return True
 
 
-def _position(values: Sequence[Any], wanted: Any, same: Callable[[Any, Any], bool]) -> int | None:
-    return next((position for position, value in enumerate(values) if same(value, wanted)), None)
+def _position(values: Sequence[Any], expected: Any, is_same: Callable[[Any, Any], bool]) -> int | None:
+    return next((position for position, value in enumerate(values) if is_same(value, expected)), None)
 
 
 def _key(key: Any) -> Any:

@@ -30,7 +30,7 @@ def evaluated_answer(tree: ast.Module) -> str:
     if not calls:
         return ""
     tainted = _tainted(tree)
-    return next((ast.unparse(call)[:80] for call in calls if any(_has(one, tainted) for one in _passed(call))), "")
+    return next((ast.unparse(call)[:80] for call in calls if any(_has(arg, tainted) for arg in _passed(call))), "")
 
 
 def _evaluates(call: ast.Call) -> bool:
@@ -65,10 +65,10 @@ def _tainted(tree: ast.Module) -> set[str]:
     tainted |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id not in bound}
     tainted |= _unknown_parameters(tree)
     for _ in range(_MOST_ROUNDS):
-        more = {name for node in ast.walk(tree) for name in _tainted_by(node, tainted)} - tainted
-        if not more:
+        new_names = {name for node in ast.walk(tree) for name in _tainted_by(node, tainted)} - tainted
+        if not new_names:
             break
-        tainted |= more
+        tainted |= new_names
     return tainted
 
 
@@ -80,13 +80,13 @@ def _unknown_parameters(tree: ast.Module) -> set[str]:
     unknown: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, _FUNCTIONS) and node.name not in called:
-            given = {
+            passed = {
                 name.strip()
                 for decorator in node.decorator_list
                 if isinstance(decorator, ast.Call) and "parametrize" in ast.unparse(decorator.func) and decorator.args
                 for name in _names_given(decorator.args[0])
             }
-            unknown |= {argument.arg for argument in _parameters(node)} - given - {"self", "cls"}
+            unknown |= {argument.arg for argument in _parameters(node)} - passed - {"self", "cls"}
     return unknown
 
 
@@ -100,8 +100,8 @@ def _names_given(node: ast.expr) -> list[str]:
 
 def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.arg]:
     arguments = node.args
-    more = [one for one in (arguments.vararg, arguments.kwarg) if one is not None]
-    return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *more]
+    variadic = [parameter for parameter in (arguments.vararg, arguments.kwarg) if parameter is not None]
+    return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *variadic]
 
 
 def _tainted_by(node: ast.AST, tainted: set[str]) -> Iterator[str]:
@@ -119,7 +119,7 @@ def _tainted_by(node: ast.AST, tainted: set[str]) -> Iterator[str]:
         if target is not None and value is not None and _has(value, tainted):
             yield from _stored(target)
     if isinstance(node, _FUNCTIONS):
-        if any(_has(one, tainted) for one in node.body):
+        if any(_has(statement, tainted) for statement in node.body):
             yield node.name
         if f"{node.name}()" in tainted:
             yield from (argument.arg for argument in _parameters(node))
@@ -129,7 +129,7 @@ def _tainted_by(node: ast.AST, tainted: set[str]) -> Iterator[str]:
 
 def _tainted_call(call: ast.Call, tainted: set[str]) -> Iterator[str]:
     """`lines.append(f(2))` taints `lines`, and `evaluated(f(2))` the parameters of the function, as `evaluated()`."""
-    if not any(_has(one, tainted) for one in _passed(call)):
+    if not any(_has(arg, tainted) for arg in _passed(call)):
         return
     if isinstance(call.func, ast.Attribute):
         yield from {*_stored(call.func.value)} - {"self", "cls"}
@@ -153,7 +153,7 @@ def _stored(target: ast.AST) -> Iterator[str]:
 
 def _has(node: ast.AST, tainted: set[str]) -> bool:
     return any(
-        (isinstance(one, ast.Name) and one.id in tainted)
-        or (isinstance(one, ast.Attribute) and f".{one.attr}" in tainted)
-        for one in ast.walk(node)
+        (isinstance(child, ast.Name) and child.id in tainted)
+        or (isinstance(child, ast.Attribute) and f".{child.attr}" in tainted)
+        for child in ast.walk(node)
     )

@@ -34,9 +34,9 @@ def solution_of(code: str, test: JoinedTest, *, is_fenced: bool) -> str:
         return code
     if not _completes(code, test, is_fenced=is_fenced):
         return _with_head(code, test)
-    ends = [at for token in test.stop_tokens if token.strip() and (at := code.find(token)) >= 0]
+    stops = [at for token in test.stop_tokens if token.strip() and (at := code.find(token)) >= 0]
     between = "" if test.prompt.endswith("\n") else "\n"
-    return f"{test.prompt}{between}{code[: min(ends, default=len(code))]}\n"
+    return f"{test.prompt}{between}{code[: min(stops, default=len(code))]}\n"
 
 
 def _completes(code: str, test: JoinedTest, *, is_fenced: bool) -> bool:
@@ -119,11 +119,11 @@ def _braces(text: str, language: str) -> Iterator[re.Match[str]]:
 
 def _depths(text: str, language: str) -> tuple[int, int]:
     """The least depth in braces that is reached, and that at the end; below 0 they close what others opened."""
-    least = depth = 0
+    lowest = depth = 0
     for match in _braces(text, language):
         depth += 1 if match[0] == "{" else -1
-        least = min(least, depth)
-    return least, depth
+        lowest = min(lowest, depth)
+    return lowest, depth
 
 
 def _fitted(solution: str, source: str, language: str) -> tuple[str, str]:
@@ -135,9 +135,9 @@ def _fitted(solution: str, source: str, language: str) -> tuple[str, str]:
     while too_many > 0 and source.lstrip().startswith("}"):
         source = source.lstrip()[1:]
         too_many -= 1
-    places = [match.start() for match in _braces(solution, language) if match[0] == "}"]
-    for place in reversed(places[len(places) - max(0, too_many) :]):
-        solution = solution[:place] + solution[place + 1 :]
+    closers = [match.start() for match in _braces(solution, language) if match[0] == "}"]
+    for closer in reversed(closers[len(closers) - max(0, too_many) :]):
+        solution = solution[:closer] + solution[closer + 1 :]
     return solution, source
 
 
@@ -170,20 +170,20 @@ _GO_IMPORT = re.compile(r"^import[ \t]*(?:\(([^()]*)\)|([^\n(]+)$)", re.MULTILIN
 
 def _joined_go(solution: str, test: JoinedTest) -> str:
     texts = (test.source, test.prompt, solution)
-    package = next((found[1] for text in texts if (found := _GO_PACKAGE.search(text))), "main")
-    rest = [_GO_IMPORT.sub("", _GO_PACKAGE.sub("", text)) for text in (solution, test.source)]
-    if _MAIN.search(rest[1]):
-        rest[0] = _without_main(rest[0], "go")
+    package = next((match[1] for text in texts if (match := _GO_PACKAGE.search(text))), "main")
+    bodies = [_GO_IMPORT.sub("", _GO_PACKAGE.sub("", text)) for text in (solution, test.source)]
+    if _MAIN.search(bodies[1]):
+        bodies[0] = _without_main(bodies[0], "go")
     imports = dict.fromkeys(_go_imports(solution))
-    more = [*_go_imports(test.source), *_go_imports(test.prompt), '"testing"']
-    imports |= dict.fromkeys(one for one in more if _is_used_in_go(one, "\n".join(rest)))
-    lines = "".join(f"import {one}\n" for one in imports)
-    return f"package {package}\n{lines}" + "\n".join(rest)
+    spare_imports = [*_go_imports(test.source), *_go_imports(test.prompt), '"testing"']
+    imports |= dict.fromkeys(spec for spec in spare_imports if _is_used_in_go(spec, "\n".join(bodies)))
+    lines = "".join(f"import {spec}\n" for spec in imports)
+    return f"package {package}\n{lines}" + "\n".join(bodies)
 
 
 def _go_imports(text: str) -> list[str]:
-    found = [line for group, one in _GO_IMPORT.findall(text) for line in (group or one).replace(";", "\n").split("\n")]
-    lines = [line.partition("//")[0].strip() for line in found]
+    raw = [line for group, spec in _GO_IMPORT.findall(text) for line in (group or spec).replace(";", "\n").split("\n")]
+    lines = [line.partition("//")[0].strip() for line in raw]
     return [line for line in lines if line.endswith('"')]
 
 
@@ -191,10 +191,10 @@ def _is_used_in_go(spec: str, text: str) -> bool:
     name = spec.split()[0] if not spec.startswith('"') else spec.strip('"').rpartition("/")[2]
     if name in ("_", "."):
         return True
-    place = text.find(f"{name}.")
-    while place >= 0 and not _WORD_EDGE.match(text, place):
-        place = text.find(f"{name}.", place + 1)
-    return place >= 0
+    position = text.find(f"{name}.")
+    while position >= 0 and not _WORD_EDGE.match(text, position):
+        position = text.find(f"{name}.", position + 1)
+    return position >= 0
 
 
 _WORD_EDGE = re.compile(r"\b")
@@ -210,7 +210,7 @@ _JAVA_PUBLIC = re.compile(
 
 def _joined_java(solution: str, source: str) -> str:
     """One text has one public class, and imports at its beginning."""
-    imports = dict.fromkeys(found for text in (solution, source) for found in _JAVA_HEAD.findall(text) if found)
+    imports = dict.fromkeys(head for text in (solution, source) for head in _JAVA_HEAD.findall(text) if head)
     bodies = [_JAVA_HEAD.sub("", text) for text in (solution, source)]
     if _JAVA_PUBLIC.search(bodies[1]):
         bodies[0] = _JAVA_PUBLIC.sub("", bodies[0])
@@ -263,9 +263,9 @@ def turned(test: JoinedTest) -> list[JoinedTest]:
     if "Mismatches:" in test.source:
         return []
     read = _REMARK.sub(_blank, _tokens(test.language).sub(_blank, test.source))
-    found = [*_COMPARISON.finditer(read)]
-    places = dict.fromkeys((len(found) - 1) * eighth // 8 for eighth in (8, 0, 4, 2, 6, 1, 7)) if found else ()
-    return [replace(test, source=_turned_at(test, found[place])) for place in places]
+    signs = [*_COMPARISON.finditer(read)]
+    chosen = dict.fromkeys((len(signs) - 1) * eighth // 8 for eighth in (8, 0, 4, 2, 6, 1, 7)) if signs else ()
+    return [replace(test, source=_turned_at(test, signs[at])) for at in chosen]
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -276,8 +276,8 @@ _NO_LINE = re.compile(r"[^\n]")
 
 
 def _turned_at(test: JoinedTest, match: re.Match[str]) -> str:
-    other = "~=" if test.language == "lua" and match[0] == "==" else _TURNED[match[0]]
-    return test.source[: match.start()] + other + test.source[match.end() :]
+    operator = "~=" if test.language == "lua" and match[0] == "==" else _TURNED[match[0]]
+    return test.source[: match.start()] + operator + test.source[match.end() :]
 
 
 def scrambled(test: JoinedTest) -> Iterator[JoinedTest]:
@@ -309,16 +309,16 @@ _LITERAL = re.compile(
 def _changed(literal: str) -> str:
     if literal in _OTHER_TRUTHS:
         return secrets.choice((literal, _OTHER_TRUTHS[literal]))
-    whole, point, rest = literal.partition(".")
-    if whole.isdigit():
-        return f"{int(whole[:15]) + secrets.randbelow(9) + 1}{point}{rest}"
+    integer, point, decimals = literal.partition(".")
+    if integer.isdigit():
+        return f"{int(integer[:15]) + secrets.randbelow(9) + 1}{point}{decimals}"
     return literal + secrets.choice("abcdefgh")
 
 
 def broken(test: JoinedTest) -> JoinedTest:
     """The test without what stands behind the solution: instead, there is what is not a program in any language."""
-    before, mark, _ = test.source.partition(MARK)
-    return replace(test, source=f"{before}{mark}\n)\n" if mark else "\n)\n")
+    head, mark, _ = test.source.partition(MARK)
+    return replace(test, source=f"{head}{mark}\n)\n" if mark else "\n)\n")
 
 
 END_CODE = 97

@@ -221,8 +221,8 @@ class _Compared:
         for (position, result, _), outcome in zip(self._large, outcomes, strict=True):
             if outcome.exit != "ok":
                 raise ComparisonFailed(outcome)
-            known = self._board.outcomes[position]
-            if known is None or known.status is Status.PASS:
+            earlier = self._board.outcomes[position]
+            if earlier is None or earlier.status is Status.PASS:
                 self._board.put(position, self._compared(position, result, outcome.value))
 
 
@@ -253,12 +253,12 @@ class _Stdio(_Compared):
         pairs = [(result.files.get(path), text) for path, text in case.expected_files.items()]
         pairs += [(result.stdout, case.expected)] if case.compares_output else []
         large = []
-        for written, expected in pairs:
-            if written is None:
+        for content, expected in pairs:
+            if content is None:
                 return self._compared(position, result, "a file was not written")
-            if len(written) + len(expected) > comparisons.INLINE_BYTES and written != _bytes(expected):
-                large.append((position, result, [False, written, expected, comparator.model_dump_json()]))
-            elif difference := comparisons.output_difference(written, expected, comparator):
+            if len(content) + len(expected) > comparisons.INLINE_BYTES and content != _bytes(expected):
+                large.append((position, result, [False, content, expected, comparator.model_dump_json()]))
+            elif difference := comparisons.output_difference(content, expected, comparator):
                 return self._compared(position, result, difference)
         self._large += large
         return None if large else self._compared(position, result, None)
@@ -308,8 +308,8 @@ class _Judge:
         unclear = [position for position, points in enumerate(decisions) if points is None]
         if unclear:
             # Either the output broke the judge, or it is broken: a working judge accepts the expected output.
-            own = await self._run([(cases[position][0], _bytes(cases[position][0].expected)) for position in unclear])
-            for position, result in zip(unclear, own, strict=True):
+            runs = await self._run([(cases[position][0], _bytes(cases[position][0].expected)) for position in unclear])
+            for position, result in zip(unclear, runs, strict=True):
                 if not self._points(result):
                     raise InvalidItem(
                         "checker_failed",
@@ -324,8 +324,8 @@ class _Judge:
         A judge that tells its verdict only in its own words, and always ends in the same way, would let every program
         pass.
         """
-        for some in (accepted[:1], accepted[1:]):
-            results = await self._run([(case, _NO_ANSWER) for case in some])
+        for batch in (accepted[:1], accepted[1:]):
+            results = await self._run([(case, _NO_ANSWER) for case in batch])
             if not all(self._points(result) for result in results):
                 return
         raise InvalidItem(
@@ -363,9 +363,9 @@ class _Judge:
         if result.code in self._REJECTED:
             return None if _UNCAUGHT.search(result.stderr) else 0.0
         # The judge may quote the output, with lines that claim points: such lines can only cost points.
-        said = [float(points) for points in _POINTS_LINE.findall(result.stderr + b"\n" + result.stdout)]
-        if said and result.code in (0, self._POINTS):
-            return max(0.0, min(1.0, min(said) / self._checker.max_points))
+        points_lines = [float(points) for points in _POINTS_LINE.findall(result.stderr + b"\n" + result.stdout)]
+        if points_lines and result.code in (0, self._POINTS):
+            return max(0.0, min(1.0, min(points_lines) / self._checker.max_points))
         return 1.0 if result.code == 0 else None
 
 
@@ -427,11 +427,11 @@ class _AssertedCalls(_Compared):
         if not self._left:
             return
         cases = [case for program in self._tests.programs for case in program.cases]
-        left = [cases[position] for position in self._left]
-        program = replace(self._tests.programs[0], cases=left, count=len(left))
-        rest = TestPrograms([self._board.names[position] for position in self._left], [program])
+        remaining = [cases[position] for position in self._left]
+        program = replace(self._tests.programs[0], cases=remaining, count=len(remaining))
+        remaining_tests = TestPrograms([self._board.names[position] for position in self._left], [program])
         terms = replace(self._terms, policy="ratio", runs_all=True)
-        judged = await _Programs(self._sandbox, self._program, terms, rest).judge()
+        judged = await _Programs(self._sandbox, self._program, terms, remaining_tests).judge()
         for position, outcome in zip(self._left, judged.outcomes, strict=True):
             self._board.put(position, outcome)
 
@@ -447,22 +447,22 @@ class _Programs:
 
     async def judge(self) -> Judged:
         outcomes: list[Outcome] = []
-        left = list(self._tests.programs)
+        pending = list(self._tests.programs)
         endings = 0
-        while left and endings < self._terms.max_timeouts and self._wants_more(outcomes):
+        while pending and endings < self._terms.max_timeouts and self._wants_more(outcomes):
             results: dict[int, RunResult] = {}
-            built = await self._sandbox.run(self._program, list(map(self._run, left)), self._taking(results))
+            built = await self._sandbox.run(self._program, list(map(self._run, pending)), self._taking(results))
             if not built.ok:
                 return _Board(self._tests.names, self._terms).judged(built)
             assert results, "a program that was loaded has a result for its first run"
             for position in range(len(results)):
-                rest = self._judge_program(left.pop(0), results[position], outcomes)
-                if rest is not None:
+                remainder = self._judge_program(pending.pop(0), results[position], outcomes)
+                if remainder is not None:
                     # Outcomes keep the order of the tests, so tests that ran after this one run again.
                     endings += 1
-                    left.insert(0, rest)
+                    pending.insert(0, remainder)
                     break
-        return Judged(self._named(outcomes, left), is_unguarded=self._tests.is_unguarded or self._terms.objects)
+        return Judged(self._named(outcomes, pending), is_unguarded=self._tests.is_unguarded or self._terms.objects)
 
     def _run(self, program: TestProgram) -> Tests:
         return Tests(
@@ -496,8 +496,8 @@ class _Programs:
         culprit = Outcome("", status_of(result.exit), difference=_last_words(result), cpu_s=result.cpu_s)
         if program.style is TestStyle.ASSERTS:
             outcomes.append(culprit)
-            rest = program.cases[len(reported) + 1 :]
-            return replace(program, cases=rest, count=len(rest)) if rest else None
+            remaining_cases = program.cases[len(reported) + 1 :]
+            return replace(program, cases=remaining_cases, count=len(remaining_cases)) if remaining_cases else None
         expected = max(program.count, len(reported) + (not result.complete))
         outcomes += [culprit] * (expected - len(reported))
         return None
@@ -522,14 +522,14 @@ class _Programs:
         terms = self._terms
         if terms.runs_all and not terms.fail_fast:
             return True
-        left = [None] * (len(self._tests.names) - len(outcomes))
-        return not is_settled([*outcomes, *left], terms.policy, terms.threshold, fail_fast=terms.fail_fast)
+        missing = [None] * (len(self._tests.names) - len(outcomes))
+        return not is_settled([*outcomes, *missing], terms.policy, terms.threshold, fail_fast=terms.fail_fast)
 
-    def _named(self, outcomes: list[Outcome], left: Sequence[TestProgram]) -> list[Outcome]:
+    def _named(self, outcomes: list[Outcome], pending: Sequence[TestProgram]) -> list[Outcome]:
         """All required outcomes, under the names of the requested tests."""
-        wanted = max(len(self._tests.names), len(outcomes) + sum(program.count for program in left))
-        outcomes += [Outcome("", Status.NOT_RUN)] * (wanted - len(outcomes))
-        names = [*self._tests.names, *(str(number) for number in range(len(self._tests.names) + 1, wanted + 1))]
+        required = max(len(self._tests.names), len(outcomes) + sum(program.count for program in pending))
+        outcomes += [Outcome("", Status.NOT_RUN)] * (required - len(outcomes))
+        names = [*self._tests.names, *(str(number) for number in range(len(self._tests.names) + 1, required + 1))]
         if self._terms.policy == "first_n":
             del outcomes[self._terms.first_n :]
         is_named = any(program.style in (TestStyle.PYTEST, TestStyle.UNITTEST) for program in self._tests.programs)
@@ -570,11 +570,11 @@ async def expected_values(sandbox: Sandbox, test: JoinedTest, files: Mapping[str
     split = test.split
     if split is None:
         return None
-    parts = (test.language, split.expected, *(f"{name}\0" for name in files))
-    key = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass") + b"\0".join(files.values())).digest()
-    known = _EXPECTED.get(key)
-    if known is not None:
-        return known.values
+    ingredients = (test.language, split.expected, *(f"{name}\0" for name in files))
+    key = hashlib.sha256("\0".join(ingredients).encode("utf-8", "surrogatepass") + b"\0".join(files.values())).digest()
+    cached = _EXPECTED.get(key)
+    if cached is not None:
+        return cached.values
     results: list[RunResult] = []
 
     def take(_: int, result: RunResult) -> bool:
@@ -653,22 +653,22 @@ class _Joined:
         endless = joining.endless(solution, self._test.language)
         if endless != solution and await self._ends_itself(endless):
             return "it passes only because the solution ends the process"
-        others = joining.turned(self._test)
-        if not others and self._test.language in joining.HIDING and not self._test.is_quoted:
-            others = [joining.broken(self._test)]
-        for other in others:
-            if not await self._passes(solution, other):
+        variants = joining.turned(self._test)
+        if not variants and self._test.language in joining.HIDING and not self._test.is_quoted:
+            variants = [joining.broken(self._test)]
+        for variant in variants:
+            if not await self._passes(solution, variant):
                 break
         else:
-            if others:
+            if variants:
                 return "it passes whatever the test is"
         return "it passes whatever the test expects" if await self._ignores_values(solution) else ""
 
     async def _ignores_values(self, solution: str) -> bool:
         """Whether it passes tests with other values, too."""
         passed = 0
-        for other in joining.scrambled(self._test):
-            built, outcome = await self._run(solution, other)
+        for variant in joining.scrambled(self._test):
+            built, outcome = await self._run(solution, variant)
             if outcome is not None and outcome.status is not Status.PASS:
                 return False
             if built.ok:
@@ -712,8 +712,8 @@ class _Joined:
         """
         lacked = _lacked(*ended)
         if lacked and lacked & _lacked(*await self._executed(joining.without_solution(test))):
-            what = ", ".join(sorted(lacked))
-            raise SandboxUnavailable(f"the test needs what is not in the boxes: {what}", "language_unavailable")
+            libraries = ", ".join(sorted(lacked))
+            raise SandboxUnavailable(f"the test needs what is not in the boxes: {libraries}", "language_unavailable")
 
     def _outcome(self, result: RunResult) -> Outcome:
         if result.exit is not Exit.EXITED:
@@ -734,7 +734,7 @@ def _mismatches(stdout: bytes) -> bool:
 
 def _lacked(*ended: Built | RunResult | None) -> set[str]:
     """The libraries that a program's end names as missing."""
-    texts = [one.message if isinstance(one, Built) else one.stderr.decode("utf-8", "replace") for one in ended if one]
+    texts = [end.message if isinstance(end, Built) else end.stderr.decode("utf-8", "replace") for end in ended if end]
     return {name for text in texts for name in joining.lacked(text)}
 
 

@@ -56,10 +56,10 @@ def arguments(text: str, where: str) -> tuple[list[Any], bool]:
             break
     else:
         return read, True
-    for parts in (lines, [text]):
+    for pieces in (lines, [text]):
         try:
-            found = [argument for part in parts for argument in _call_arguments(part)]
-            return found, is_json(found)
+            values = [argument for piece in pieces for argument in _call_arguments(piece)]
+            return values, is_json(values)
         except _ERRORS:
             continue
     raise InvalidItem(

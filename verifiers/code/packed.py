@@ -28,14 +28,14 @@ def opened(text: str) -> str:
         InvalidItem: it is something else, or too large.
     """
     try:
-        most = MAX_BYTES if len(text) >= SMALL_CHARS else SMALL_MAX_BYTES
+        limit = MAX_BYTES if len(text) >= SMALL_CHARS else SMALL_MAX_BYTES
         packed = base64.b64decode("".join(text.split()), validate=True)
         unpacking = zlib.decompressobj()
-        content = unpacking.decompress(packed, most)
+        content = unpacking.decompress(packed, limit)
     except (ValueError, zlib.error) as error:
         raise _refused(f"they are not base64 of zlib ({error})") from error
     if not unpacking.eof:
-        raise _refused(f"they are cut off, or hold more than {most} bytes")
+        raise _refused(f"they are cut off, or hold more than {limit} bytes")
     if content[:1] in (b"[", b"{"):
         try:
             return content.decode()

@@ -50,7 +50,7 @@ def languages_of(name: str | None, suite: Suite) -> frozenset[str]:
         InvalidItem: its tests are not possible in the language that it demands.
     """
     if name is None:
-        return frozenset(other for other in languages.all_languages() if not _obstacle(other, suite))
+        return frozenset(language for language in languages.all_languages() if not _obstacle(language, suite))
     if obstacle := _obstacle(suite.tests.language if isinstance(suite.tests, JoinedTest) else name, suite):
         raise InvalidItem("language_without_tests", obstacle)
     return frozenset({name})
@@ -70,25 +70,25 @@ def _obstacle(name: str, suite: Suite) -> str:
     return ""
 
 
-def program_of(found: Found, suite: Suite, prelude: Prelude) -> Program:
+def program_of(extracted: Found, suite: Suite, prelude: Prelude) -> Program:
     """The extracted program in the form for a box. Its language is one of `languages_of`."""
     tests = suite.tests
     if isinstance(tests, JoinedTest):
-        assert found.code is not None
-        source = joining.solution_of(found.code, tests, is_fenced=found.is_fenced)
+        assert extracted.code is not None
+        source = joining.solution_of(extracted.code, tests, is_fenced=extracted.is_fenced)
         return Program(source, tests.language, suite.files)
-    return Program(_source(found, suite, prelude), found.language, suite.files)
+    return Program(_source(extracted, suite, prelude), extracted.language, suite.files)
 
 
-def _source(found: Found, suite: Suite, prelude: Prelude) -> str:
-    assert found.code is not None
-    if found.language != "python":
-        return found.code
-    preamble = "" if found.code.startswith(suite.preamble) else suite.preamble
-    words = {*_WORDS.findall(found.code)} if suite.test_imports else set()
+def _source(extracted: Found, suite: Suite, prelude: Prelude) -> str:
+    assert extracted.code is not None
+    if extracted.language != "python":
+        return extracted.code
+    preamble = "" if extracted.code.startswith(suite.preamble) else suite.preamble
+    words = {*_WORDS.findall(extracted.code)} if suite.test_imports else set()
     imports = "".join(code for name, code in suite.test_imports if name in words)
     heads = (LEETCODE if prelude == "leetcode" else "", imports, suite.import_prefix, preamble)
-    return prefixed(found.code, *heads)
+    return prefixed(extracted.code, *heads)
 
 
 _WORDS: Final = re.compile(r"[A-Za-z_]\w*")

@@ -77,7 +77,7 @@ _LIKELY: Final = (
 
 def _is_suspect(node: ast.AST) -> bool:
     if isinstance(node, ast.Import | ast.ImportFrom):
-        names = [one.name for one in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
         return any(name.partition(".")[0] not in _PLAIN_MODULES or "mock" in name for name in names)
     if isinstance(node, ast.ClassDef):
         bases = [ast.unparse(base).rpartition(".")[2] for base in node.bases]
@@ -112,7 +112,7 @@ def _is_large(node: ast.expr) -> bool:
 _REPEATING: Final = frozenset({"range", "bytes", "bytearray"})
 
 
-async def demand_possible(sandbox: Sandbox, tests: TestPrograms, known: BaseRuns[None]) -> None:
+async def demand_possible(sandbox: Sandbox, tests: TestPrograms, base_runs: BaseRuns[None]) -> None:
     """Check that boxes can run tests, whatever the program is.
 
     Raises:
@@ -133,7 +133,7 @@ async def demand_possible(sandbox: Sandbox, tests: TestPrograms, known: BaseRuns
         for program in tests.programs
     ]
     key = hashlib.sha256(msgspec.json.encode(runs)).digest()
-    await known.get(key, lambda: _rehearsed(sandbox, runs))
+    await base_runs.get(key, lambda: _rehearsed(sandbox, runs))
 
 
 async def _rehearsed(sandbox: Sandbox, runs: list[Tests]) -> None:

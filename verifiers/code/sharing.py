@@ -126,15 +126,15 @@ def _mocked_object(tree: ast.Module) -> str:
 
 def _passed_coroutine(tree: ast.Module, imported: Mapping[str, str]) -> str:
     """The head of an `async def` of the tests that the program gets as a function; empty if there is none."""
-    own = {node.name for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef)}
-    bound = own | {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    for node in ast.walk(tree) if own else ():
+    coroutines = {node.name for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef)}
+    bound = coroutines | {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    for node in ast.walk(tree) if coroutines else ():
         if isinstance(node, ast.AsyncFunctionDef):
-            roots = [_root_of(one) for one in node.decorator_list]
+            roots = [_root_of(child) for child in node.decorator_list]
             if any(root not in imported and root not in bound and root not in dir(builtins) for root in roots):
                 return f"async def {node.name}"
         elif isinstance(node, ast.Call) and _root_of(node.func) not in {*imported, *bound, *dir(builtins)}:
-            passed = [one.id for one in node.args if isinstance(one, ast.Name) and one.id in own]
+            passed = [child.id for child in node.args if isinstance(child, ast.Name) and child.id in coroutines]
             if passed:
                 return f"async def {passed[0]}"
     return ""
@@ -165,10 +165,10 @@ def _foreign_base(tree: ast.Module, imported: Mapping[str, str]) -> str:
         if isinstance(node, ast.ImportFrom) and node.module in _OF_PROGRAM
         for alias in node.names
     }
-    known = {*dir(builtins), *imported, *bound, *library.MODULES, *MODULES_BY_SHORT_NAME, *sys.stdlib_module_names}
+    names = {*dir(builtins), *imported, *bound, *library.MODULES, *MODULES_BY_SHORT_NAME, *sys.stdlib_module_names}
     for node in classes:
         for root in (_dotted(base).partition(".")[0] for base in node.bases):
-            if root in of_program or (root and root not in known and root not in _BASES and not is_open):
+            if root in of_program or (root and root not in names and root not in _BASES and not is_open):
                 return f"class {node.name}({root})"
     return ""
 
@@ -275,7 +275,7 @@ def _shared_by_call(call: ast.Call, imported: Mapping[str, str]) -> str:
     last = call.func.attr if isinstance(call.func, ast.Attribute) else name
     if last in _NOTING:
         return last
-    if name == "sqlite3.connect" and [ast.unparse(one) for one in call.args[:1]] != ["':memory:'"]:
+    if name == "sqlite3.connect" and [ast.unparse(argument) for argument in call.args[:1]] != ["':memory:'"]:
         return f"{name}(...)"
     ending = ".".join(name.split(".")[-2:])
     if not call.args or not ({last, ending} & _PATCHING) or (last in ("setattr", "delattr") and "." not in name):
@@ -290,11 +290,11 @@ def _shared_by_call(call: ast.Call, imported: Mapping[str, str]) -> str:
     else:
         # patch.object(requests, "get")
         attribute = call.args[1] if len(call.args) > 1 else None
-        root, _, rest = _dotted(target).partition(".")
+        root, _, attribute_path = _dotted(target).partition(".")
         if root not in imported:
             return ""
-        named = attribute.value if isinstance(attribute, ast.Constant) else ""
-        path = ".".join(part for part in (imported[root], rest, str(named)) if part)
+        attribute_name = attribute.value if isinstance(attribute, ast.Constant) else ""
+        path = ".".join(part for part in (imported[root], attribute_path, str(attribute_name)) if part)
     return "" if path.partition(".")[0] in _OF_PROGRAM or path in _TOLD else f"{last}({path})"
 
 

@@ -53,12 +53,12 @@ _MAX_CHECKS: Final = 200
 _OWN_EQUALITY: Final = re.compile(r"\boperator\b|R\"")
 
 
-def values_of(split_test: SplitTest, told: bytes | None) -> list[bytes] | None:
+def values_of(split_test: SplitTest, output: bytes | None) -> list[bytes] | None:
     """The values that a program told; None if there are not as many as the test tells."""
-    if told is None or len(told) > _MAX_TOLD_BYTES:
+    if output is None or len(output) > _MAX_TOLD_BYTES:
         return None
     count = len(split_test.likenesses)
-    values = told.split(TELLERS[split_test.telling.language].separator, count)
+    values = output.split(TELLERS[split_test.telling.language].separator, count)
     return values[:-1] if len(values) == count + 1 and not values[-1] else None
 
 
@@ -66,21 +66,21 @@ _MAX_TOLD_BYTES: Final = 2_000_000
 """About a millisecond. A test that expects more is not split."""
 
 
-def first_difference(split_test: SplitTest, told: Sequence[bytes], expected: Sequence[bytes]) -> str | None:
+def first_difference(split_test: SplitTest, values: Sequence[bytes], expected: Sequence[bytes]) -> str | None:
     """The first value that is not as expected, in words; None if all are."""
-    for position, (value, wanted, likeness) in enumerate(zip(told, expected, split_test.likenesses, strict=True), 1):
-        if not _holds(value, wanted, likeness):
+    for position, (value, gold, likeness) in enumerate(zip(values, expected, split_test.likenesses, strict=True), 1):
+        if not _holds(value, gold, likeness):
             return f"value {position}: {value[:80].decode('utf-8', 'replace')}"
     return None
 
 
-def _holds(value: bytes, wanted: bytes, likeness: Likeness) -> bool:
+def _holds(value: bytes, gold: bytes, likeness: Likeness) -> bool:
     if likeness.tolerance is not None:
-        number, other = _number(_decoded(value)), _number(_decoded(wanted))
-        return number is not None and other is not None and abs(number - other) < likeness.tolerance
-    if value == wanted:
+        number, gold_number = _number(_decoded(value)), _number(_decoded(gold))
+        return number is not None and gold_number is not None and abs(number - gold_number) < likeness.tolerance
+    if value == gold:
         return b'{"$":"nan"}' not in value
-    return likeness.is_loose and _equals_loosely(_decoded(value), _decoded(wanted))
+    return likeness.is_loose and _equals_loosely(_decoded(value), _decoded(gold))
 
 
 def _decoded(value: bytes) -> Any:
@@ -108,16 +108,16 @@ def _number(value: Any) -> float | None:
 _LARGEST: Final = 10**300
 
 
-def _equals_loosely(value: Any, wanted: Any) -> bool:
+def _equals_loosely(value: Any, gold: Any) -> bool:
     """Whether values are equal for JavaScript's `==`, part by part."""
-    if isinstance(value, list) and isinstance(wanted, list):
-        return len(value) == len(wanted) and all(map(_equals_loosely, value, wanted))
-    if isinstance(value, dict) and isinstance(wanted, dict):
-        return value.keys() == wanted.keys() and all(_equals_loosely(value[key], wanted[key]) for key in wanted)
-    if isinstance(value, str) and isinstance(wanted, str):
-        return value == wanted
-    number, other = _number(value), _number(wanted)
-    return (number is not None and number == other) or (value is None and wanted is None)
+    if isinstance(value, list) and isinstance(gold, list):
+        return len(value) == len(gold) and all(map(_equals_loosely, value, gold))
+    if isinstance(value, dict) and isinstance(gold, dict):
+        return value.keys() == gold.keys() and all(_equals_loosely(value[key], gold[key]) for key in gold)
+    if isinstance(value, str) and isinstance(gold, str):
+        return value == gold
+    number, gold_number = _number(value), _number(gold)
+    return (number is not None and number == gold_number) or (value is None and gold is None)
 
 
 # --- the text of a test
@@ -168,8 +168,8 @@ class _Reader:
     def telling(self, checks: Sequence[_Check]) -> str:
         """The test's text with the told values, and without any expected one."""
         call = TELLERS[self._test.language].call
-        ends = "" if self._test.language == "bash" else ";"
-        edits = [(check.start, check.end, call.format(check.actual) + ends) for check in checks]
+        terminator = "" if self._test.language == "bash" else ";"
+        edits = [(check.start, check.end, call.format(check.actual) + terminator) for check in checks]
         edits += [(*check.variable, "") for check in checks if check.variable is not None]
         text = self._text
         for start, end, new in sorted(set(edits), reverse=True):
@@ -178,17 +178,17 @@ class _Reader:
 
     def checks_more(self, checks: Sequence[_Check]) -> bool:
         """Whether the test checks what is in none of the checks, or decides which of them are made."""
-        rest = self._text
+        remainder = self._text
         for check in sorted(checks, key=lambda check: check.start, reverse=True):
-            rest = rest[: check.start] + rest[check.end :]
-        while helper := _HELPER.search(rest):
-            body = self._closed(rest, helper.end(), "}")
-            if body is None or _NEARLY.search(rest, helper.end(), body):
+            remainder = remainder[: check.start] + remainder[check.end :]
+        while helper := _HELPER.search(remainder):
+            body = self._closed(remainder, helper.end(), "}")
+            if body is None or _NEARLY.search(remainder, helper.end(), body):
                 return True
-            rest = rest[: helper.start()] + rest[body + 1 :]
-        if self._test.language == "bash" and _BRACKETS.search(rest):
+            remainder = remainder[: helper.start()] + remainder[body + 1 :]
+        if self._test.language == "bash" and _BRACKETS.search(remainder):
             return True
-        return _CHECKING.search(_LIBRARIES.sub("", _FRAME.sub("", rest))) is not None
+        return _CHECKING.search(_LIBRARIES.sub("", _FRAME.sub("", remainder))) is not None
 
     # --- one check
 
@@ -207,9 +207,9 @@ class _Reader:
         if head["negated"]:
             # if (!(compare(x0, 8))) { throw ...; }
             throws = _THROWS.match(text, close + 1)
-            if throws is None or (closed := self._closed(text, throws.end(), "}")) is None or len(pieces) != 2:
+            if throws is None or (body_end := self._closed(text, throws.end(), "}")) is None or len(pieces) != 2:
                 return None
-            return self._related(head.start(), closed + 1, pieces[0], pieces[1], Likeness())
+            return self._related(head.start(), body_end + 1, pieces[0], pieces[1], Likeness())
         if name in _PERL_CHECKS:
             tail = _PERL_TAIL.match(text, close + 1)
             if tail is None or len(pieces) != 2:
@@ -270,10 +270,10 @@ class _Reader:
             return None
         equals = [token for token in tokens if token[0] in ("==", "===")]
         if len(equals) == 1:
-            left, right = condition[: equals[0].start()].strip(), condition[equals[0].end() :].strip()
+            lhs, rhs = condition[: equals[0].start()].strip(), condition[equals[0].end() :].strip()
             return (
-                left,
-                right,
+                lhs,
+                rhs,
                 Likeness(is_loose=equals[0][0] == "==" and self._test.language in ("javascript", "typescript")),
             )
         if self._test.language == "java" and condition.endswith(")"):
@@ -281,25 +281,25 @@ class _Reader:
             for call in calls:
                 if self._closed(condition, call.end(), ")") == len(condition) - 1:
                     return condition[: call.start()], condition[call.end() : -1], Likeness()
-        same = _SAME.match(condition)
-        if same and self._closed(condition, same.end(), ")") == len(condition) - 1:
-            parts = self._split(condition[same.end() : -1])
+        equality = _SAME.match(condition)
+        if equality and self._closed(condition, equality.end(), ")") == len(condition) - 1:
+            operands = self._split(condition[equality.end() : -1])
             helper = _HELPER.search(self._text)
-            if len(parts) != 2 or helper is None:
+            if len(operands) != 2 or helper is None:
                 return None
             # issame(f(1), {2, 3}) makes a vector of the helper's own type
             kind = _SECOND_TYPE.search(helper[0])
-            if not parts[1].startswith("{"):
-                return parts[0], parts[1], Likeness()
-            return (parts[0], kind[1] + parts[1], Likeness()) if kind else None
+            if not operands[1].startswith("{"):
+                return operands[0], operands[1], Likeness()
+            return (operands[0], kind[1] + operands[1], Likeness()) if kind else None
         near = _NEAR.match(condition)
         if near and (close := self._closed(condition, near.end(), ")")) is not None:
             limit = _BELOW.fullmatch(condition, close + 1)
             inside = condition[near.end() : close]
             minus = [token for token in self._top_level(inside) if token[0] == "-" and inside[: token.start()].strip()]
             if limit and len(minus) == 1:
-                left, right = inside[: minus[0].start()].strip(), inside[minus[0].end() :].strip()
-                return left, right, Likeness(tolerance=float(limit[1]))
+                lhs, rhs = inside[: minus[0].start()].strip(), inside[minus[0].end() :].strip()
+                return lhs, rhs, Likeness(tolerance=float(limit[1]))
         return None
 
     def _bare(self, text: str) -> str:
@@ -322,7 +322,7 @@ class _Reader:
         """The parts of a text between its commas."""
         commas = [token.start() for token in self._top_level(inside) if token[0] == ","]
         edges = [-1, *commas, len(inside)]
-        return [inside[left + 1 : right].strip() for left, right in itertools.pairwise(edges)]
+        return [inside[start + 1 : stop].strip() for start, stop in itertools.pairwise(edges)]
 
     def _closed(self, text: str, start: int, closing: str) -> int | None:
         """Where what is open at `start` is closed, or a statement ends."""

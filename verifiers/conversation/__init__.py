@@ -81,8 +81,8 @@ class Conversation(msgspec.Struct, frozen=True):
 
     def judged(self, turn: Turn) -> list[Step]:
         """The steps whose text is judged: all of the assistant's steps, or the last one of a turn."""
-        said = [[step for step in steps if step.role == "assistant"] for steps in self.chosen(turn)]
-        return [step for steps in said for step in (steps if turn == "all" else steps[-1:])]
+        answers = [[step for step in steps if step.role == "assistant"] for steps in self.chosen(turn)]
+        return [step for steps in answers for step in (steps if turn == "all" else steps[-1:])]
 
     def text(self, turn: Turn) -> str:
         """The text for verifiers of text; empty if there is no such turn."""

@@ -43,11 +43,11 @@ def read(messages: Sequence[Any]) -> Conversation:
     """
     steps: list[Step] = []
     may_join = False
-    for place, message in enumerate(messages):
+    for position, message in enumerate(messages):
         if not isinstance(message, dict):
-            raise _bad(place, f"a message is an object, not {_kind(message)}")
+            raise _bad(position, f"a message is an object, not {_kind(message)}")
         is_item = message.get("type") in _ITEMS or "role" not in message
-        for step in _steps(message, place):
+        for step in _steps(message, position):
             if is_item and may_join and step.role == steps[-1].role == "assistant":
                 steps[-1] = _joined(steps[-1], step)
             else:
@@ -56,60 +56,60 @@ def read(messages: Sequence[Any]) -> Conversation:
     return Conversation(tuple(steps))
 
 
-def _steps(message: Mapping[str, Any], place: int) -> Iterator[Step]:
+def _steps(message: Mapping[str, Any], position: int) -> Iterator[Step]:
     kind = message.get("type")
     if kind == "function_call":
-        yield Step("assistant", calls=(_call(message, place),))
+        yield Step("assistant", calls=(_call(message, position),))
     elif kind == "function_call_output":
-        yield _result(message, message.get("output"), message.get("call_id"), place)
+        yield _result(message, message.get("output"), message.get("call_id"), position)
     elif kind == "reasoning" and "role" not in message:
-        yield Step("assistant", reasoning=_reasoning_item(message, place))
+        yield Step("assistant", reasoning=_reasoning_item(message, position))
     elif "role" in message:
-        yield from _said(message, place)
+        yield from _said(message, position)
     elif isinstance(kind, str):  # a call of a provider's own tool, such as `web_search_call`
         yield Step("assistant", others=(kind[:100],))
     else:
-        raise _bad(place, "a message has a role, or is an item with a type")
+        raise _bad(position, "a message has a role, or is an item with a type")
 
 
-def _said(message: Mapping[str, Any], place: int) -> Iterator[Step]:
+def _said(message: Mapping[str, Any], position: int) -> Iterator[Step]:
     role = _ROLES.get(message["role"]) if isinstance(message["role"], str) else None
     if role is None:
-        raise _bad(place, f"the role is one of {', '.join(_ROLES)}, not {str(message['role'])[:100]!r}")
+        raise _bad(position, f"the role is one of {', '.join(_ROLES)}, not {str(message['role'])[:100]!r}")
     if role == "tool":
         answers = message.get("tool_call_id", message.get("call_id"))
         of_role = {} if message["role"] in ("tool", "function") else {"name": message["role"]}
-        yield _result({**of_role, **message}, message.get("content"), answers, place)
+        yield _result({**of_role, **message}, message.get("content"), answers, position)
         return
-    parts = _Parts(place)
-    parts.add_content(message.get("content"))
-    yield from parts.results
+    pieces = _Parts(position)
+    pieces.add_content(message.get("content"))
+    yield from pieces.results
     if role == "assistant":
-        _add_fields(parts, message, place)
-    if role == "assistant" or parts.texts or parts.others or not parts.results:
+        _add_fields(pieces, message, position)
+    if role == "assistant" or pieces.texts or pieces.others or not pieces.results:
         yield Step(
-            role, "".join(parts.texts), "\n".join(parts.thoughts), tuple(parts.calls), others=tuple(parts.others)
+            role, "".join(pieces.texts), "\n".join(pieces.thoughts), tuple(pieces.calls), others=tuple(pieces.others)
         )
 
 
-def _add_fields(parts: "_Parts", message: Mapping[str, Any], place: int) -> None:
+def _add_fields(pieces: "_Parts", message: Mapping[str, Any], position: int) -> None:
     """Add the fields beside the content of an assistant's message."""
     thought = next((text for name in _THOUGHTS if isinstance(text := message.get(name), str) and text), None)
     if thought is not None:
-        parts.thoughts.insert(0, thought)
+        pieces.thoughts.insert(0, thought)
     if isinstance(message.get("refusal"), str):
-        parts.texts.append(message["refusal"])
+        pieces.texts.append(message["refusal"])
     calls = message.get("tool_calls")
     if calls is not None and not isinstance(calls, list):
-        raise _bad(place, f"tool_calls is a list, not {_kind(calls)}")
+        raise _bad(position, f"tool_calls is a list, not {_kind(calls)}")
     for call in calls or ():
         if isinstance(call, dict) and call.get("type") not in (None, "function", "tool_call"):
-            parts.others.append(str(call["type"])[:100])
+            pieces.others.append(str(call["type"])[:100])
         else:
-            parts.calls.append(_call(call, place))
+            pieces.calls.append(_call(call, position))
     if message.get("function_call") is not None:
-        parts.calls.append(_call(message["function_call"], place))
-    parts.others += [name for name in _OTHER_FIELDS if message.get(name)]
+        pieces.calls.append(_call(message["function_call"], position))
+    pieces.others += [name for name in _OTHER_FIELDS if message.get(name)]
 
 
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking")
@@ -120,7 +120,7 @@ _OTHER_FIELDS = ("audio", "images")
 class _Parts:
     """The content of one message, by kind of part."""
 
-    place: int
+    position: int
     texts: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
     calls: list[ToolCall] = field(default_factory=list)
@@ -136,36 +136,36 @@ class _Parts:
         if isinstance(content, dict):
             content = [content]
         if not isinstance(content, list):
-            raise _bad(self.place, f"content is text, a list of parts or null, not {_kind(content)}")
+            raise _bad(self.position, f"content is text, a list of parts or null, not {_kind(content)}")
         for part in content:
             if isinstance(part, str):
                 self.texts.append(part)
             elif isinstance(part, dict):
                 self._add(part)
             else:
-                raise _bad(self.place, f"a part of content is an object, not {_kind(part)}")
+                raise _bad(self.position, f"a part of content is an object, not {_kind(part)}")
 
     def _add(self, part: Mapping[str, Any]) -> None:
         kind = part.get("type", "text")
         if not isinstance(kind, str):
-            raise _bad(self.place, f"the type of a part is text, not {_kind(kind)}")
+            raise _bad(self.position, f"the type of a part is text, not {_kind(kind)}")
         if reader := _READERS.get(kind):
             reader(self, part)
         elif kind not in _NO_PARTS:
             self.others.append(kind[:100])
 
     def add_text(self, part: Mapping[str, Any]) -> None:
-        self.texts.append(_text(part.get("text", part.get("refusal")), self.place))
+        self.texts.append(_text(part.get("text", part.get("refusal")), self.position))
 
     def add_thought(self, part: Mapping[str, Any]) -> None:
-        found = next((part[name] for name in ("thinking", "reasoning", "text") if part.get(name) is not None), "")
-        self.thoughts.append(_text(found, self.place))
+        thought = next((part[name] for name in ("thinking", "reasoning", "text") if part.get(name) is not None), "")
+        self.thoughts.append(_text(thought, self.position))
 
     def add_call(self, part: Mapping[str, Any]) -> None:
-        self.calls.append(_call(part, self.place))
+        self.calls.append(_call(part, self.position))
 
     def add_result(self, part: Mapping[str, Any]) -> None:
-        self.results.append(_result(part, part.get("content"), part.get("tool_use_id"), self.place))
+        self.results.append(_result(part, part.get("content"), part.get("tool_use_id"), self.position))
 
 
 _READERS: Mapping[str, Callable[[_Parts, Mapping[str, Any]], None]] = {
@@ -176,43 +176,43 @@ _READERS: Mapping[str, Callable[[_Parts, Mapping[str, Any]], None]] = {
 }
 
 
-def _reasoning_item(item: Mapping[str, Any], place: int) -> str:
+def _reasoning_item(item: Mapping[str, Any], position: int) -> str:
     """The thought itself if the model's server gives it, otherwise its provider's summary."""
     for name in ("content", "summary"):
         if item.get(name):
-            parts = _Parts(place)
-            parts.add_content(item[name])
-            return "\n".join(parts.texts)
+            pieces = _Parts(position)
+            pieces.add_content(item[name])
+            return "\n".join(pieces.texts)
     return ""
 
 
-def _result(message: Mapping[str, Any], content: Any, answers: Any, place: int) -> Step:
-    parts = _Parts(place)
-    parts.add_content(content)
+def _result(message: Mapping[str, Any], content: Any, answers: Any, position: int) -> Step:
+    pieces = _Parts(position)
+    pieces.add_content(content)
     is_error = message.get("is_error") is True or message.get("status") == "error"
     return Step(
         "tool",
-        "".join(parts.texts),
+        "".join(pieces.texts),
         answers=answers if isinstance(answers, str) else None,
         name=message.get("name") if isinstance(message.get("name"), str) else None,
         is_error=is_error,
-        others=tuple(parts.others),
+        others=tuple(pieces.others),
     )
 
 
-def _call(value: Any, place: int) -> ToolCall:
+def _call(value: Any, position: int) -> ToolCall:
     if isinstance(value, str):  # the library `verifiers` keeps its calls as JSON text
         try:
             value = json.loads(value)
         except (ValueError, RecursionError) as error:
-            raise _bad(place, f"a call is text, but not JSON: {error}") from error
+            raise _bad(position, f"a call is text, but not JSON: {error}") from error
     if not isinstance(value, dict):
-        raise _bad(place, f"a call is an object, not {_kind(value)}")
+        raise _bad(position, f"a call is an object, not {_kind(value)}")
     call_id = value.get("call_id", value.get("id"))
     called = value["function"] if isinstance(value.get("function"), dict) else value
     name = called.get("name")
     if not isinstance(name, str):
-        raise _bad(place, "a call has the name of a function")
+        raise _bad(position, "a call has the name of a function")
     arguments: Any = next((called[key] for key in _ARGUMENTS if called.get(key) is not None), {})
     return ToolCall(name, arguments, call_id if isinstance(call_id, str) else None)
 
@@ -220,18 +220,18 @@ def _call(value: Any, place: int) -> ToolCall:
 _ARGUMENTS = ("arguments", "parameters", "args", "input")
 
 
-def _joined(one: Step, other: Step) -> Step:
+def _joined(first: Step, second: Step) -> Step:
     """Join two items of one answer into one step."""
     texts, thoughts = (
-        "\n\n".join(part for part in parts if part)
-        for parts in ((one.text, other.text), (one.reasoning, other.reasoning))
+        "\n\n".join(part for part in pair if part)
+        for pair in ((first.text, second.text), (first.reasoning, second.reasoning))
     )
-    return Step("assistant", texts, thoughts, one.calls + other.calls, others=one.others + other.others)
+    return Step("assistant", texts, thoughts, first.calls + second.calls, others=first.others + second.others)
 
 
-def _text(value: Any, place: int) -> str:
+def _text(value: Any, position: int) -> str:
     if not isinstance(value, str):
-        raise _bad(place, f"the text of a part is text, not {_kind(value)}")
+        raise _bad(position, f"the text of a part is text, not {_kind(value)}")
     return value
 
 
@@ -239,5 +239,5 @@ def _kind(value: Any) -> str:
     return "null" if value is None else type(value).__name__
 
 
-def _bad(place: int, message: str) -> InvalidItem:
-    return InvalidItem("bad_messages", f"message {place}: {message}")
+def _bad(position: int, message: str) -> InvalidItem:
+    return InvalidItem("bad_messages", f"message {position}: {message}")

@@ -60,12 +60,12 @@ def _last_figure(value: Fraction, figures: int) -> Fraction:
     if value == 0:
         return Fraction(0)
     size = abs(value)
-    place = int((size.numerator.bit_length() - size.denominator.bit_length()) * _LOG10_OF_2)
-    while size < Fraction(10) ** place:
-        place -= 1
-    while size >= Fraction(10) ** (place + 1):
-        place += 1
-    return Fraction(10) ** (place - figures + 1)
+    exponent = int((size.numerator.bit_length() - size.denominator.bit_length()) * _LOG10_OF_2)
+    while size < Fraction(10) ** exponent:
+        exponent -= 1
+    while size >= Fraction(10) ** (exponent + 1):
+        exponent += 1
+    return Fraction(10) ** (exponent - figures + 1)
 
 
 _LOG10_OF_2 = 0.30103
@@ -83,13 +83,13 @@ def compare(reference: Quantity, answer: Quantity, policy: UnitPolicy, nearness:
             return "dimension_mismatch"
         return _result(_same_quantity(reference, answer, nearness))
     try:
-        (value, exponents), (other, others) = in_base_units(reference), in_base_units(answer)
-        (one, _) = in_base_units(Quantity(Fraction(1), reference.units))
+        (value, exponents), (answer_value, answer_exponents) = in_base_units(reference), in_base_units(answer)
+        (unit_value, _) = in_base_units(Quantity(Fraction(1), reference.units))
     except WrongUnits:
         return "dimension_mismatch"
-    if exponents != others:
+    if exponents != answer_exponents:
         return "dimension_mismatch"
-    return _result(nearness.allows(value / one, other / one))
+    return _result(nearness.allows(value / unit_value, answer_value / unit_value))
 
 
 def _result(is_same: bool) -> Result:
@@ -101,18 +101,18 @@ def _unit_aside(reference: Quantity, answer: Quantity, nearness: Nearness) -> bo
     if nearness.allows(reference.value, answer.value):
         return True
     if reference.is_percent != answer.is_percent:
-        one, two = (each.value * 100 if each.is_percent else each.value for each in (reference, answer))
-        return abs(one) > 1 and nearness.allows(one, two)
+        lhs, rhs = (q.value * 100 if q.is_percent else q.value for q in (reference, answer))
+        return abs(lhs) > 1 and nearness.allows(lhs, rhs)
     return bool(reference.unit or answer.unit) and _same_quantity(reference, answer, nearness)
 
 
-def _are_compatible(one: str, two: str) -> bool:
-    return one == two or units.compatible(one, two) or (units.is_count(one) and units.is_count(two))
+def _are_compatible(first: str, second: str) -> bool:
+    return first == second or units.compatible(first, second) or (units.is_count(first) and units.is_count(second))
 
 
 def _same_quantity(reference: Quantity, answer: Quantity, nearness: Nearness) -> bool:
-    def equal(one: Node, two: Node) -> bool:
-        return nearness.allows(number(one), number(two))
+    def equal(first: Node, second: Node) -> bool:
+        return nearness.allows(number(first), number(second))
 
     return bool(same_quantity(_node(reference), _node(answer), "convert", equal))
 

@@ -63,8 +63,8 @@ def evaluate(expression: Expression) -> Quantity:
         raise TooComplex("too many parts")
     for part in node.walk():
         _check_exponent(part)
-    found = _Evaluation(expression.units).of(node)
-    return Quantity(found.value, found.units, node.kind == "%")
+    result = _Evaluation(expression.units).of(node)
+    return Quantity(result.value, result.units, node.kind == "%")
 
 
 def _check_exponent(node: Node) -> None:
@@ -83,16 +83,16 @@ def in_base_units(quantity: Quantity) -> tuple[Fraction, Mapping[str, int]]:
     """
     value, pi, exponents = quantity.value, 0, dict[str, int]()
     for unit, exponent in quantity.units.items():
-        found = units.in_base_units(unit)
-        if found is None or (units.has_zero_point(unit) and quantity.unit is None):
+        scale = units.in_base_units(unit)
+        if scale is None or (units.has_zero_point(unit) and quantity.unit is None):
             raise WrongUnits(f"{unit[:40]} is not computed with")
         if units.has_zero_point(unit):
             converted = units.convert(value, unit, "K")
             assert converted is not None
             return converted, {"K": 1}
-        value *= found[0] ** exponent
-        pi += found[1] * exponent
-        for base, power in found[2].items():
+        value *= scale[0] ** exponent
+        pi += scale[1] * exponent
+        for base, power in scale[2].items():
             exponents[base] = exponents.get(base, 0) + power * exponent
     exponents.pop("rad", None)
     return value * _power_of_pi(pi), {base: power for base, power in exponents.items() if power}
@@ -134,12 +134,12 @@ class _Evaluation:
         return Quantity(number(node.args[0]), {"degree": 1})
 
     def negative(self, node: Node) -> Quantity:
-        inner = self.of(node.args[0])
-        return Quantity(-inner.value, inner.units)
+        operand = self.of(node.args[0])
+        return Quantity(-operand.value, operand.units)
 
     def absolute(self, node: Node) -> Quantity:
-        inner = self.of(node.args[0])
-        return Quantity(abs(inner.value), inner.units)
+        operand = self.of(node.args[0])
+        return Quantity(abs(operand.value), operand.units)
 
     def inside(self, node: Node) -> Quantity:
         if len(node.args) != 1:
@@ -160,9 +160,9 @@ class _Evaluation:
         return _multiplied([(factor, 1) for factor in factors])
 
     def quotient(self, node: Node) -> Quantity:
-        above, below = map(self.of, node.args)
-        _check_scales(above, below)
-        return _multiplied([(above, 1), (below, -1)])
+        numerator, denominator = map(self.of, node.args)
+        _check_scales(numerator, denominator)
+        return _multiplied([(numerator, 1), (denominator, -1)])
 
     def power(self, node: Node) -> Quantity:
         base, exponent = self.of(node.args[0]), number(node.args[1])
@@ -172,18 +172,18 @@ class _Evaluation:
         return _multiplied([(base, exponent.numerator)])
 
     def root(self, node: Node) -> Quantity:
-        inner, degree = self.of(node.args[0]), number(node.args[1])
+        radicand, degree = self.of(node.args[0]), number(node.args[1])
         if degree.denominator != 1 or not 0 < degree <= _MAX_UNIT_EXPONENT:
             raise NoValue("a root of a unit whose degree is not a small integer")
-        _check_scales(inner)
-        held = inner.units
-        if any(exponent % degree for exponent in held.values()):
-            value, held = in_base_units(inner)
-            inner = Quantity(value, held)
-        if any(exponent % degree or units.key(unit) != unit for unit, exponent in held.items()):
+        _check_scales(radicand)
+        unit_exponents = radicand.units
+        if any(exponent % degree for exponent in unit_exponents.values()):
+            value, unit_exponents = in_base_units(radicand)
+            radicand = Quantity(value, unit_exponents)
+        if any(exponent % degree or units.key(unit) != unit for unit, exponent in unit_exponents.items()):
             raise WrongUnits("a root of a unit that is not a power")
-        value = number(Node("root", (_num(inner.value), node.args[1])))
-        return Quantity(value, {unit: exponent // degree.numerator for unit, exponent in held.items()})
+        value = number(Node("root", (_num(radicand.value), node.args[1])))
+        return Quantity(value, {unit: exponent // degree.numerator for unit, exponent in unit_exponents.items()})
 
     def function(self, node: Node) -> Quantity:
         """A function of an angle, or of a number whose units have cancelled."""
@@ -264,7 +264,7 @@ def _converted(term: Quantity, into: Quantity) -> Fraction:
     if not term.units and term.value == 0:
         return term.value
     value, exponents = in_base_units(term)
-    one, wanted = in_base_units(Quantity(Fraction(1), into.units))
-    if exponents != wanted or bool(term.units) != bool(into.units):
+    unit_value, target_exponents = in_base_units(Quantity(Fraction(1), into.units))
+    if exponents != target_exponents or bool(term.units) != bool(into.units):
         raise WrongUnits("quantities of different kinds are not added")
-    return value / one
+    return value / unit_value

@@ -51,38 +51,38 @@ def grade(payload: Sequence[Any]) -> list[Any]:
 
     If `response` is None, only the references are checked.
     """
-    references, unit, extraction, policy, nearness, missing_unit_credit, partial_credit, *rest = payload
-    response, question, explain = rest
-    known: list[Evaluated] = []
+    references, unit, extraction, policy, nearness, missing_unit_credit, partial_credit, *tail = payload
+    response, question, explain = tail
+    evaluated_references: list[Evaluated] = []
     for text in references:
         reference = _reference(text, unit)
         if isinstance(reference, Fault):
             return fields_of(Verdict.invalid(*_as_references(reference, text)))
-        known.append(reference)
+        evaluated_references.append(reference)
     if response is None:
         return fields_of(Verdict.wrong("reference"))
-    found = _found(references, unit, extraction, response, explain)
-    if found.answer is None:
-        return fields_of(Verdict.wrong(found.reason, **found.detail))
-    given = value_of(found.answer)
-    if isinstance(given, Fault):
-        return fields_of(Verdict.wrong(given.reason, found.answer, **found.detail, message=clip(given.message)))
-    detail = {**found.detail, "value": _shown(given.quantities[0])}
-    result, reference = _best(known, given, policy, Nearness.unpacked(nearness))
+    finding = _found(references, unit, extraction, response, explain)
+    if finding.answer is None:
+        return fields_of(Verdict.wrong(finding.reason, **finding.detail))
+    answer = value_of(finding.answer)
+    if isinstance(answer, Fault):
+        return fields_of(Verdict.wrong(answer.reason, finding.answer, **finding.detail, message=clip(answer.message)))
+    detail = {**finding.detail, "value": _shown(answer.quantities[0])}
+    result, reference = _best(evaluated_references, answer, policy, Nearness.unpacked(nearness))
     if explain:
         detail["reference_value"] = _shown(reference.quantities[0])
     if result == "equal":
-        return fields_of(Verdict.correct(found.answer, **detail))
+        return fields_of(Verdict.correct(finding.answer, **detail))
     if result == "missing_unit" and missing_unit_credit:
-        return fields_of(Verdict(Status.OK, missing_unit_credit, "missing_unit", clip(found.answer), detail))
+        return fields_of(Verdict(Status.OK, missing_unit_credit, "missing_unit", clip(finding.answer), detail))
     if explain:
         context = Context(question=question, response=response[-_CALCULATED_CHARS:])
-        if errors := find(_with_units(reference), _with_units(given), context):
+        if errors := find(_with_units(reference), _with_units(answer), context):
             detail["error_patterns"] = [error.as_json() for error in errors]
     reason = "wrong_answer" if result == "different" else result
-    if partial_credit and result == "different" and _is_attempt(given, reference, question):
-        return fields_of(Verdict(Status.OK, partial_credit, "partly_correct", clip(found.answer), detail))
-    return fields_of(Verdict.wrong(reason, found.answer, **detail))
+    if partial_credit and result == "different" and _is_attempt(answer, reference, question):
+        return fields_of(Verdict(Status.OK, partial_credit, "partly_correct", clip(finding.answer), detail))
+    return fields_of(Verdict.wrong(reason, finding.answer, **detail))
 
 
 _CALCULATED_CHARS = 8_000
@@ -90,20 +90,20 @@ _CALCULATED_CHARS = 8_000
 
 def _found(references: list[str], unit: str | None, extraction: str, response: str, explain: bool) -> Found:
     """Find the answer as `math` does; but a response that is one expression is itself the answer."""
-    found = FirstLook(Terms(references, Options(unit=unit), extraction)).find(response, explain)
+    finding = FirstLook(Terms(references, Options(unit=unit), extraction)).find(response, explain)
     params = ExtractionParams.model_validate_json(extraction)
-    channel = found.detail.get("channel")
-    is_open = channel in (None, Channel.LAST_NUMBER) and found.reason in ("found", "no_answer", "conflicting_answers")
+    channel = finding.detail.get("channel")
+    is_open = channel in (None, Channel.LAST_NUMBER) and finding.reason in ("found", "no_answer", "conflicting_answers")
     if params.extract != "auto" or not is_open:
-        return found
+        return finding
     segment = final_segment(response, params.think)
     if segment.end - segment.start > _MAX_WHOLE_CHARS:
-        return found
-    whole = response[segment.start : segment.end]
-    fence = _FENCED.fullmatch(whole)
+        return finding
+    content = response[segment.start : segment.end]
+    fence = _FENCED.fullmatch(content)
     start, end = (segment.start, segment.end) if fence is None else tuple(segment.start + at for at in fence.span(1))
     if "\n" in response[start:end] or isinstance(value_of(response[start:end]), Fault):
-        return found
+        return finding
     return Found(response[start:end], "found", {"channel": str(Channel.WHOLE), "span": [start, end]})
 
 
@@ -113,12 +113,10 @@ _FENCED = re.compile(r"```[a-z0-9]{0,12}[ \t]*\n([^`\n]+)\n?```")
 
 @remember(4096)
 def _reference(text: str, unit: str | None) -> Evaluated | Fault:
-    found = value_of(final_answer(text))
-    if isinstance(found, Fault) or unit is None or found.quantities[0].units:
-        return found
-    return Evaluated(
-        Node("quantity", (found.node,), unit), [Quantity(each.value, {unit: 1}) for each in found.quantities]
-    )
+    gold = value_of(final_answer(text))
+    if isinstance(gold, Fault) or unit is None or gold.quantities[0].units:
+        return gold
+    return Evaluated(Node("quantity", (gold.node,), unit), [Quantity(q.value, {unit: 1}) for q in gold.quantities])
 
 
 def _as_references(fault: Fault, text: str) -> tuple[str, str]:
@@ -132,21 +130,25 @@ def value_of(text: str) -> Evaluated | Fault:
         return Fault("no_value", "one name stands for different values")
     sides = [side for side in _EQUALS.split(text) if side.strip()] or [text]
     read = [(side, _value(side)) for side in sides[:_MAX_SIDES]]
-    found = [(side, value) for side, value in read if isinstance(value, Evaluated)]
-    if not found or isinstance(last := read[-1][1], Fault):
+    read_sides = [(side, value) for side, value in read if isinstance(value, Evaluated)]
+    if not read_sides or isinstance(last := read[-1][1], Fault):
         return next(value for _, value in reversed(read) if isinstance(value, Fault))
     is_rounded = _ABOUT.search(text) is not None
-    if any(not _agree(*found[0], side, value, is_rounded) for side, value in found[1:]):
+    if any(not _agree(*read_sides[0], side, value, is_rounded) for side, value in read_sides[1:]):
         return Fault("inconsistent_equation", "the sides of the equation differ")
-    return last if len(found) == 1 else Evaluated(found[0][1].node, [q for _, value in found for q in value.quantities])
+    return (
+        last
+        if len(read_sides) == 1
+        else Evaluated(read_sides[0][1].node, [q for _, value in read_sides for q in value.quantities])
+    )
 
 
 def _takes_several_values(text: str) -> bool:
     """Whether a text lists equations that cannot all hold: `x = 3, x = 5`."""
-    known: dict[str, tuple[str, Evaluated]] = {}
+    assigned: dict[str, tuple[str, Evaluated]] = {}
     for name, side in _LISTED.findall(text)[:_MAX_SIDES]:
         value = _value(side)
-        if isinstance(value, Evaluated) and not _agree(*known.setdefault(name, (side, value)), side, value, False):
+        if isinstance(value, Evaluated) and not _agree(*assigned.setdefault(name, (side, value)), side, value, False):
             return True
     return False
 
@@ -159,15 +161,15 @@ _EQUALS = re.compile(r"(?<![<>!=:])=(?!=)|≈|\\approx(?![A-Za-z])|\\simeq(?![A-
 _ABOUT = re.compile(r"≈|\\approx(?![A-Za-z])|\\simeq(?![A-Za-z])")
 
 
-def _agree(side: str, one: Evaluated, other: str, two: Evaluated, is_rounded: bool) -> bool:
+def _agree(side: str, first: Evaluated, side2: str, second: Evaluated, is_rounded: bool) -> bool:
     """Whether two sides are the same, or one is a rounding of the other."""
-    left, right = one.quantities[0], two.quantities[0]
-    if any(compare(p, g, "convert", Nearness()) == "equal" for p in one.quantities for g in two.quantities):
+    lhs, rhs = first.quantities[0], second.quantities[0]
+    if any(compare(p, g, "convert", Nearness()) == "equal" for p in first.quantities for g in second.quantities):
         return True
-    if left.units and right.units and left.units != right.units:
+    if lhs.units and rhs.units and lhs.units != rhs.units:
         return False
-    gap = abs(left.value - right.value)
-    units = [last_place(each.value) for text, each in ((side, left), (other, right)) if is_rounded or "." in text]
+    gap = abs(lhs.value - rhs.value)
+    units = [last_place(q.value) for text, q in ((side, lhs), (side2, rhs)) if is_rounded or "." in text]
     return any(unit is not None and gap < unit for unit in units)
 
 
@@ -176,7 +178,7 @@ def _value(text: str) -> Evaluated | Fault:
         return Evaluated(Node("num", leaf=plain), [Quantity(plain)])
     try:
         expression = read_expression(text)
-        return Evaluated(_named(expression), [evaluate(each) for each in _readings(expression)])
+        return Evaluated(_named(expression), [evaluate(reading) for reading in _readings(expression)])
     except Unreadable as error:
         return Fault("unparseable", str(error))
     except (TooComplex, RecursionError) as error:
@@ -209,14 +211,14 @@ def _named(expression: Expression) -> Node:
 
 
 def _best(
-    known: Sequence[Evaluated], given: Evaluated, policy: UnitPolicy, nearness: Nearness
+    evaluated_references: Sequence[Evaluated], evaluated_answer: Evaluated, policy: UnitPolicy, nearness: Nearness
 ) -> tuple[Result, Evaluated]:
     """The best result for any of the references, and that reference."""
     results = [
-        (compare(wanted, answer, policy, nearness), reference)
-        for reference in known
-        for wanted in reference.quantities
-        for answer in given.quantities
+        (compare(expected, answer, policy, nearness), reference)
+        for reference in evaluated_references
+        for expected in reference.quantities
+        for answer in evaluated_answer.quantities
     ]
     return min(results, key=lambda result: _ORDER.index(result[0]))
 
@@ -224,21 +226,21 @@ def _best(
 _ORDER: tuple[Result, ...] = ("equal", "missing_unit", "different", "dimension_mismatch")
 
 
-def _with_units(found: Evaluated) -> Node:
+def _with_units(evaluated: Evaluated) -> Node:
     """A number with its unit as a node, for finding the kind of error."""
-    quantity = found.quantities[0]
-    if quantity.unit is None or found.node.kind == "quantity":
-        return found.node
+    quantity = evaluated.quantities[0]
+    if quantity.unit is None or evaluated.node.kind == "quantity":
+        return evaluated.node
     return Node("quantity", (Node("num", leaf=quantity.value),), quantity.unit)
 
 
-def _is_attempt(given: Evaluated, reference: Evaluated, question: str | None) -> bool:
+def _is_attempt(answer: Evaluated, reference: Evaluated, question: str | None) -> bool:
     """Whether it computes with at least two numbers of the question, and has the right kind of quantity."""
-    asked = frozenset[Fraction]() if question is None else numbers(question)
-    if sum(part.kind == "num" and part.leaf in asked for part in given.node.walk()) < 2:
+    question_numbers = frozenset[Fraction]() if question is None else numbers(question)
+    if sum(part.kind == "num" and part.leaf in question_numbers for part in answer.node.walk()) < 2:
         return False
     try:
-        return in_base_units(given.quantities[0])[1] == in_base_units(reference.quantities[0])[1]
+        return in_base_units(answer.quantities[0])[1] == in_base_units(reference.quantities[0])[1]
     except WrongUnits:
         return False
 
@@ -252,10 +254,10 @@ def _shown(quantity: Quantity) -> str:
 def _digits(value: Fraction) -> str:
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > 4_000:
         return f"<{value.numerator.bit_length()} bits>"
-    written = str(value)
-    if len(written) <= _MAX_DIGITS_SHOWN:
-        return written
+    digits = str(value)
+    if len(digits) <= _MAX_DIGITS_SHOWN:
+        return digits
     try:
         return f"{float(value):.15g}"
     except OverflowError:
-        return f"{written[:_MAX_DIGITS_SHOWN]}…"
+        return f"{digits[:_MAX_DIGITS_SHOWN]}…"

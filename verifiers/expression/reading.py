@@ -43,8 +43,8 @@ def read_expression(text: str) -> Expression:
     if refusal is not None:
         raise Unreadable("more like a program than like an expression")
     if _PROGRAMMED.search(text):
-        bare, found = _units_aside(text, "({}*u_{})")
-        return Expression(_programmed(bare), found)
+        bare, unit_names = _units_aside(text, "({}*u_{})")
+        return Expression(_programmed(bare), unit_names)
     unread = Unreadable("words, or letters without a value")
     try:
         node = read(text)
@@ -52,10 +52,10 @@ def read_expression(text: str) -> Expression:
             return Expression(node)
     except Unreadable as error:
         unread = error
-    bare, found = _units_aside(_CURRENCY_FIRST.sub(r"\2 \1", text), r"({} \cdot u_{{{}}})")
-    if not found:
+    bare, unit_names = _units_aside(_CURRENCY_FIRST.sub(r"\2 \1", text), r"({} \cdot u_{{{}}})")
+    if not unit_names:
         raise unread
-    return Expression(read(bare), found)
+    return Expression(read(bare), unit_names)
 
 
 _DOLLARS = re.compile(r"(?<![\d$])(\d[\d,]*(?:\.\d+)?)\s?\\?\$$")
@@ -82,8 +82,8 @@ def _units_aside(text: str, pattern: str) -> tuple[str, dict[str, str]]:
     """Replace each number with a unit by a product with a name; the text, and the unit of each name."""
     if "u_" in text:
         raise Unreadable("a name that is used otherwise here")
-    found: dict[str, str] = {}
-    parts: list[str] = []
+    unit_names: dict[str, str] = {}
+    pieces: list[str] = []
     position = 0
     for operand in _OPERAND.finditer(text):
         if operand.start() < position:
@@ -94,12 +94,12 @@ def _units_aside(text: str, pattern: str) -> tuple[str, dict[str, str]]:
         start = operand.start() if operand[0] != ")" else _opening(text, operand.start(), position)
         if start is None:
             continue
-        name = f"u_{len(found)}"
+        name = f"u_{len(unit_names)}"
         is_exponent = text[:start].rstrip(" {").endswith(("^", "**"))
-        written = pattern[1:-1] if is_exponent else pattern
-        parts += [text[position:start], written.format(text[start : operand.end()], len(found))]
-        found[name], position = unit
-    return "".join((*parts, text[position:])), found
+        template = pattern[1:-1] if is_exponent else pattern
+        pieces += [text[position:start], template.format(text[start : operand.end()], len(unit_names))]
+        unit_names[name], position = unit
+    return "".join((*pieces, text[position:])), unit_names
 
 
 def _unit(text: str, position: int) -> tuple[str, int] | None:
@@ -180,8 +180,8 @@ class _Program:
         if isinstance(tree, ast.Name):
             return self._name(tree.id)
         if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.UAdd | ast.USub):
-            inner = self.node(tree.operand, depth - 1)
-            return Node("neg", (inner,)) if isinstance(tree.op, ast.USub) else inner
+            operand = self.node(tree.operand, depth - 1)
+            return Node("neg", (operand,)) if isinstance(tree.op, ast.USub) else operand
         if isinstance(tree, ast.BinOp) and (make := _OPERATORS.get(type(tree.op))) is not None:
             return make(self.node(tree.left, depth - 1), self.node(tree.right, depth - 1))
         if isinstance(tree, ast.Attribute) and isinstance(tree.value, ast.Name) and tree.value.id in _MODULES:
@@ -192,10 +192,10 @@ class _Program:
 
     def _constant(self, tree: ast.Constant) -> Node:
         """A number with its digits as written: 0.1 is 1/10."""
-        written = ast.get_source_segment(self._text, tree)
-        if type(tree.value) not in (int, float) or written is None or not _DECIMAL.fullmatch(written):
+        source = ast.get_source_segment(self._text, tree)
+        if type(tree.value) not in (int, float) or source is None or not _DECIMAL.fullmatch(source):
             raise Unreadable("no decimal number")
-        return Node("num", leaf=Fraction(written.replace("_", "")))
+        return Node("num", leaf=Fraction(source.replace("_", "")))
 
     def _name(self, name: str) -> Node:
         if name in ("pi", "e"):
@@ -212,8 +212,8 @@ class _Program:
             name = function.attr if function.value.id in _MODULES else ""
         else:
             name = function.id if isinstance(function, ast.Name) else ""
-        least, most = _FUNCTIONS.get(name, (1, 0))
-        if not least <= len(tree.args) <= most:
+        min_args, max_args = _FUNCTIONS.get(name, (1, 0))
+        if not min_args <= len(tree.args) <= max_args:
             raise Unreadable(f"{name[:40]!r} is not a function that is known, with so many arguments")
         return _applied(name, [self.node(arg, depth) for arg in tree.args])
 

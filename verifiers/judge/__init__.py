@@ -60,8 +60,8 @@ class Judge(Verifier[JudgeParams]):
             self.version = f"{self.version}-{panel.fingerprint[:12]}"
             self.concurrency = panel.config.max_items_in_flight
 
-    def meet(self, others: Mapping[str, Verifier[Any]]) -> None:
-        self._others = others
+    def meet(self, verifiers: Mapping[str, Verifier[Any]]) -> None:
+        self._others = verifiers
 
     def judged_with(self, params: JudgeParams) -> Sequence[Verifier[Any]]:
         return rules.verifiers_of(params.criteria or (), self._others)
@@ -118,19 +118,19 @@ class Judge(Verifier[JudgeParams]):
             ]
         )
         decisions = [ballot.decision for ballot in ballots]
-        found = finding(case.mode, case.asked, decisions, params, profile, by_rule)
-        detail = dict(found.detail) | _votes_detail(ballots)
+        result = finding(case.mode, case.asked, decisions, params, profile, by_rule)
+        detail = dict(result.detail) | _votes_detail(ballots)
         if item.explain:
             detail |= explanation(inquiries)
         detail |= {"judge": case.name, "prompt": case.prompt.name}
-        flags = {flag for ballot in ballots for flag in ballot.flags} | set(found.detail.get("flags", ()))
+        flags = {flag for ballot in ballots for flag in ballot.flags} | set(result.detail.get("flags", ()))
         if case.addresses_judge:
             flags.add("addresses_judge")
         if flags:
             detail["flags"] = sorted(flags)
         for flag in flags:
             panel.counts["flag", flag.partition(":")[0]] += 1
-        return Verdict(Status.OK, found.score, found.reason, clip(case.extracted), detail)
+        return Verdict(Status.OK, result.score, result.reason, clip(case.extracted), detail)
 
     def _case_of(self, item: Item[JudgeParams]) -> "_Case | Verdict":
         """The questions about an item, or its verdict if no model has to be asked.
@@ -151,13 +151,13 @@ class Judge(Verifier[JudgeParams]):
         decided = _without_a_model(text, params, profile) if mode == "reference" else None
         if decided is not None:
             return decided
-        shown, extracted = _view(text, params.view or profile.view)
+        visible, extracted = _view(text, params.view or profile.view)
         try:
-            asked = questions(mode, shown, params.question or item.prompt, params, profile)
+            case_questions = questions(mode, visible, params.question or item.prompt, params, profile)
         except TooManySteps:
             return Verdict.wrong("too_many_steps")
-        addresses_judge = guards.addresses_judge(shown)
-        return _Case(self._panel, name, mode, profile, prompt, asked, extracted, addresses_judge)
+        addresses_judge = guards.addresses_judge(visible)
+        return _Case(self._panel, name, mode, profile, prompt, case_questions, extracted, addresses_judge)
 
     def _prompt(self, panel: "Panel", params: JudgeParams, mode: Mode, profile: Profile) -> Prompt:
         """The prompt.
@@ -224,10 +224,10 @@ class _Case:
 
 def _without_a_model(text: str, params: JudgeParams, profile: Profile) -> Verdict | None:
     """The verdict if no model has to be asked; None otherwise."""
-    known = guards.precheck(text, params.reference)
-    if known == "exact_match" and profile.accept_exact:
+    guard = guards.precheck(text, params.reference)
+    if guard == "exact_match" and profile.accept_exact:
         return Verdict(Status.OK, 1.0, "correct", clip(text), {"source": "exact_match"})
-    if known == "trivial" and profile.reject_trivial:
+    if guard == "trivial" and profile.reject_trivial:
         return Verdict(Status.OK, 0.0, "nothing_to_grade", clip(text), {"source": "trivial"})
     return None
 
@@ -236,8 +236,8 @@ def _view(text: str, view: str) -> tuple[str, str | None]:
     """The text that the judge is shown; and the answer, if only that is shown."""
     if view == "full":
         return text, None
-    found = extract(text, _COMMITTED)
-    return (text, None) if found.answer is None else (found.answer, found.answer)
+    extraction = extract(text, _COMMITTED)
+    return (text, None) if extraction.answer is None else (extraction.answer, extraction.answer)
 
 
 async def _all(ballots: Sequence[Any]) -> "list[Ballot]":

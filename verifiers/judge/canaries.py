@@ -162,7 +162,7 @@ class Canaries:
 
     def pass_rates(self) -> dict[str, float]:
         """The pass rates of the last rounds, by `profile/endpoint`."""
-        return {f"{profile}/{endpoint}": found.pass_rate for (profile, endpoint), found in self.rounds.items()}
+        return {f"{profile}/{endpoint}": last.pass_rate for (profile, endpoint), last in self.rounds.items()}
 
     async def _look_after(self, endpoint: str, every_s: float) -> None:
         while True:
@@ -175,27 +175,27 @@ class Canaries:
     async def examine(self, endpoint: str) -> None:
         """Run one round for each profile of an endpoint, and act on the results."""
         for name in self._profiles.get(endpoint, ()):
-            found = await self._round(name, endpoint)
-            if not found.tells:
+            last = await self._round(name, endpoint)
+            if not last.tells:
                 log.info(
                     "judge endpoint %s answered %d of %d canaries of profile %s, which says nothing",
-                    endpoint, found.answered, found.asked, name,
+                    endpoint, last.answered, last.asked, name,
                 )  # fmt: skip
                 continue
-            self.rounds[name, endpoint] = found
-            if self._is_bad(found):
+            self.rounds[name, endpoint] = last
+            if self._is_bad(last):
                 log.warning(
                     "judge endpoint %s judged %d of %d canaries of profile %s wrongly: %s",
-                    endpoint, len(found.missed), found.answered, name, ", ".join(found.missed),
+                    endpoint, len(last.missed), last.answered, name, ", ".join(last.missed),
                 )  # fmt: skip
         if self._config.eject:
             self._hold_or_release(endpoint)
 
-    def _is_bad(self, found: Round) -> bool:
-        return found.pass_rate < self._config.min_pass_rate
+    def _is_bad(self, last: Round) -> bool:
+        return last.pass_rate < self._config.min_pass_rate
 
     def _hold_or_release(self, endpoint: str) -> None:
-        bad = [name for (name, asked), found in self.rounds.items() if asked == endpoint and self._is_bad(found)]
+        bad = [name for (name, name_of), last in self.rounds.items() if name_of == endpoint and self._is_bad(last)]
         if bad and endpoint not in self._held:
             self._held.add(endpoint)
             self._panel.gateway.hold(endpoint, f"canaries of {', '.join(bad)}")
@@ -225,16 +225,16 @@ class Canaries:
         async with asyncio.TaskGroup() as tasks:
             for _ in range(_AT_ONCE):
                 tasks.create_task(work())
-        missed = tuple(each.name for each in self._canaries if verdicts.get(each.name) is False)
+        missed = tuple(probe.name for probe in self._canaries if verdicts.get(probe.name) is False)
         return Round(len(self._canaries), len(verdicts), missed, self._wall())
 
 
 def _with_one_endpoint(panel: "Panel", endpoint: str) -> "Panel":
     """The same panel with this endpoint alone, held or not, and with its own counts."""
-    alone = copy.copy(panel)
-    alone.gateway = panel.gateway.only(endpoint)
-    alone.counts = Counter()
-    return alone
+    single = copy.copy(panel)
+    single.gateway = panel.gateway.only(endpoint)
+    single.counts = Counter()
+    return single
 
 
 async def _passes(panel: "Panel", name: str, canary: Canary) -> bool | None:

@@ -82,7 +82,7 @@ class JudgeConfig(Part):
             if self._falls_back_to_itself(name):
                 raise ValueError(f"pools.{name}.fallback: it leads back to {name}; name another pool, or none")
         for name in self.pools:
-            if len({self.endpoints[each].gives_rewards for each in self.reach_of(name)}) > 1:
+            if len({self.endpoints[member].gives_rewards for member in self.reach_of(name)}) > 1:
                 raise ValueError(f"pools.{name}: some members give rewards and others text; make two pools of them")
         return self
 
@@ -90,8 +90,8 @@ class JudgeConfig(Part):
     def _check_members(self) -> Self:
         """No pool counts one server as two, or has a limit of cost that calls without a price get around."""
         for name, pool in self.pools.items():
-            members = [(each, self.endpoints[each]) for each in pool.members]
-            unpriced = [each for each, member in members if member.price is None]
+            members = [(member_name, self.endpoints[member_name]) for member_name in pool.members]
+            unpriced = [member_name for member_name, member in members if member.price is None]
             if unpriced and pool.spend is not None and pool.spend.max_cost is not None:
                 raise ValueError(f"pools.{name}.spend.max_cost: endpoint {unpriced[0]} has no price")
             servers = [(member.base_url, member.model, *member.env_names) for _, member in members]
@@ -108,10 +108,10 @@ class JudgeConfig(Part):
                 if self.endpoints[endpoint].protocol != "chat":
                     raise ValueError(f"profiles.{name}.pool: endpoint {endpoint} writes no text, which prompts ask for")
                 _check_room(f"profiles.{name}", profile.sampling.max_tokens, endpoint, self.endpoints[endpoint])
-        for mode, named in self.defaults.items():
-            _among(self.profiles, [named], f"defaults.{mode}")
-            if self.profiles[named].mode != mode:
-                raise ValueError(f"defaults.{mode}: profile {named} is of mode {self.profiles[named].mode}")
+        for mode, chosen in self.defaults.items():
+            _among(self.profiles, [chosen], f"defaults.{mode}")
+            if self.profiles[chosen].mode != mode:
+                raise ValueError(f"defaults.{mode}: profile {chosen} is of mode {self.profiles[chosen].mode}")
         if self.canaries.every_s is not None and all(profile.mode != "reference" for profile in self.profiles.values()):
             raise ValueError("canaries.every_s: canaries ask profiles of mode reference, and there is none")
         if self.prompts_dir is not None and not self.prompts_dir.is_dir():
@@ -129,7 +129,7 @@ class JudgeConfig(Part):
     def _check_reward_models(self) -> Self:
         for name, model in self.reward_models.items():
             _among(self.pools, model.pools, f"reward_models.{name}.pools")
-            for endpoint in sorted({each for pool in model.pools for each in self.reach_of(pool)}):
+            for endpoint in sorted({member for pool in model.pools for member in self.reach_of(pool)}):
                 self._check_server(name, endpoint, model)
         return self
 
@@ -149,9 +149,7 @@ class JudgeConfig(Part):
     @property
     def text_pools(self) -> list[str]:
         """The pools whose endpoints answer with text."""
-        return [
-            name for name in self.pools if not any(self.endpoints[each].gives_rewards for each in self.reach_of(name))
-        ]
+        return [name for name in self.pools if not any(self.endpoints[m].gives_rewards for m in self.reach_of(name))]
 
     @property
     def key_names(self) -> list[str]:
@@ -165,36 +163,36 @@ class JudgeConfig(Part):
 
     def models_of(self, pool: str) -> list[tuple[str, str]]:
         """Model and revision of each endpoint that may answer for a pool, without addresses and keys."""
-        found = set()
+        models = set()
         for name in self.reach_of(pool):
             endpoint = self.endpoints[name]
-            found.add((endpoint.model, f"{endpoint.model_revision} {endpoint.protocol} {endpoint.extra_body}"))
-        return sorted(found)
+            models.add((endpoint.model, f"{endpoint.model_revision} {endpoint.protocol} {endpoint.extra_body}"))
+        return sorted(models)
 
     def reach_of(self, pool: str) -> set[str]:
         """The endpoints of a pool and of its fallback pools."""
-        found: set[str] = set()
-        seen: set[str] = set()
+        members: set[str] = set()
+        visited: set[str] = set()
         at: str | None = pool
-        while at is not None and at not in seen:
-            seen.add(at)
-            found |= set(self.pools[at].members)
+        while at is not None and at not in visited:
+            visited.add(at)
+            members |= set(self.pools[at].members)
             at = self.pools[at].fallback
-        return found
+        return members
 
     def _falls_back_to_itself(self, pool: str) -> bool:
-        seen: set[str] = set()
+        visited: set[str] = set()
         at = self.pools[pool].fallback
-        while at is not None and at not in seen:
+        while at is not None and at not in visited:
             if at == pool:
                 return True
-            seen.add(at)
+            visited.add(at)
             at = self.pools[at].fallback
         return False
 
     def fingerprint(self, prompt_hashes: Mapping[str, str]) -> str:
         """A fingerprint of all that a verdict depends on: models, prompts, profiles."""
-        parts = {
+        ingredients = {
             "profiles": {name: profile.model_dump(mode="json") for name, profile in self.profiles.items()},
             "defaults": self.defaults,
             "models": {name: self.models_of(profile.pool) for name, profile in self.profiles.items()},
@@ -202,7 +200,7 @@ class JudgeConfig(Part):
             "servers": {pool: self.models_of(pool) for model in self.reward_models.values() for pool in model.pools},
             "prompts": dict(prompt_hashes),
         }
-        return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()
+        return hashlib.sha256(msgspec.json.encode(ingredients, order="deterministic")).hexdigest()
 
 
 class _Loader(yaml.SafeLoader):
@@ -241,8 +239,8 @@ def read(content: Any, origin: str) -> JudgeConfig:
         return JudgeConfig.model_validate(content)
     except ValidationError as error:
         lines = [
-            f"{'.'.join(map(str, each['loc'])) or 'file'}: {each['msg']}"
-            for each in error.errors(include_input=False, include_url=False)
+            f"{'.'.join(map(str, fault['loc'])) or 'file'}: {fault['msg']}"
+            for fault in error.errors(include_input=False, include_url=False)
         ]
         raise BadJudges(f"{origin}: " + "; ".join(lines)) from error
 
@@ -262,18 +260,18 @@ def keys_from(environ: Mapping[str, str], names: list[str]) -> dict[str, str]:
 def _check_room(where: str, max_tokens: int, name: str, endpoint: EndpointConfig) -> None:
     """Check that one reply fits the limits of an endpoint: a call that never fits waits until its deadline."""
     spend = endpoint.spend.max_tokens if endpoint.spend is not None else None
-    for limit, most in (
+    for limit, limit_value in (
         ("tpm", endpoint.tpm),
         ("spend.max_tokens", spend),
         ("context_tokens", endpoint.context_tokens),
     ):
-        if most is not None and most <= max_tokens:
+        if limit_value is not None and limit_value <= max_tokens:
             raise ValueError(
-                f"{where}.sampling.max_tokens: {max_tokens} do not fit endpoints.{name}.{limit}, which is {most:g}"
+                f"{where}.sampling.max_tokens: {max_tokens} do not fit endpoints.{name}.{limit}, which is {limit_value:g}"
             )
 
 
-def _among(known: Mapping[str, Any], names: Any, where: str) -> None:
+def _among(entries: Mapping[str, Any], names: Any, where: str) -> None:
     for name in names:
-        if name not in known:
-            raise ValueError(f"{where}: no {name!r}; there are {sorted(known)}")
+        if name not in entries:
+            raise ValueError(f"{where}: no {name!r}; there are {sorted(entries)}")

@@ -80,12 +80,12 @@ def read(value: Any) -> Any:
         return value
     if not 0 < len(value) <= MAX_CRITERIA:
         raise ValueError(f"{len(value)} criteria; there must be 1 to {MAX_CRITERIA}")
-    found = [_fields(number, each) for number, each in enumerate(value, 1)]
-    ids = [each.get("id") if isinstance(each, dict) else None for each in found]
+    criteria = [_fields(number, entry) for number, entry in enumerate(value, 1)]
+    ids = [entry.get("id") if isinstance(entry, dict) else None for entry in criteria]
     repeated = sorted({name for name in ids if name is not None and ids.count(name) > 1})
     if repeated:
         raise ValueError(f"several criteria have the id {repeated[0]!r}")
-    return found
+    return criteria
 
 
 def _decoded(text: str) -> Any:
@@ -118,33 +118,33 @@ def _lines(text: str) -> list[str]:
     return entries
 
 
-def _fields(number: int, given: Any) -> Any:
-    if isinstance(given, str):
-        return {"id": f"c{number}", "text": given.strip()}
-    if isinstance(given, Criterion):
-        return given.model_dump()
-    if not isinstance(given, Mapping):
-        raise ValueError(f"criterion {number}: expected a text or an object, found {type(given).__name__}")
-    unknown = given.keys() - _KNOWN
+def _fields(number: int, criterion: Any) -> Any:
+    if isinstance(criterion, str):
+        return {"id": f"c{number}", "text": criterion.strip()}
+    if isinstance(criterion, Criterion):
+        return criterion.model_dump()
+    if not isinstance(criterion, Mapping):
+        raise ValueError(f"criterion {number}: expected a text or an object, found {type(criterion).__name__}")
+    unknown = criterion.keys() - _KNOWN
     if unknown:
         raise ValueError(f"criterion {number}: unknown field {min(map(str, unknown))!r}; there are {sorted(_KNOWN)}")
-    texts = [given[name] for name in _TEXT_NAMES if given.get(name) is not None]
+    texts = [criterion[name] for name in _TEXT_NAMES if criterion.get(name) is not None]
     if not texts:
         raise ValueError(f"criterion {number} has no text")
-    fields = {name: given[name] for name in _FIELDS if given.get(name) is not None}
-    if isinstance(given.get("name"), str) and given["name"] != texts[0]:
-        fields["name"] = given["name"]
-    return {"id": str(given.get("id") or f"c{number}"), "text": texts[0], **fields}
+    fields = {name: criterion[name] for name in _FIELDS if criterion.get(name) is not None}
+    if isinstance(criterion.get("name"), str) and criterion["name"] != texts[0]:
+        fields["name"] = criterion["name"]
+    return {"id": str(criterion.get("id") or f"c{number}"), "text": texts[0], **fields}
 
 
 def total(criteria: Iterable[Criterion], scores: Mapping[str, float]) -> float:
     """The weighted mean, from 0 to 1, with faults subtracted; 0 if a criterion that must pass does not."""
     chosen = tuple(criteria)
-    if any(each.must_pass and scores[each.id] < 1.0 for each in chosen):
+    if any(criterion.must_pass and scores[criterion.id] < 1.0 for criterion in chosen):
         return 0.0
-    earnable = sum(each.weight for each in chosen if each.weight > 0)
+    earnable = sum(criterion.weight for criterion in chosen if criterion.weight > 0)
     if earnable <= 0:
-        faults = sum(-each.weight for each in chosen)
-        lost = sum(-each.weight * scores[each.id] for each in chosen)
-        return 1.0 - lost / faults if faults else 0.0
-    return min(1.0, max(0.0, sum(each.weight * scores[each.id] for each in chosen) / earnable))
+        faults = sum(-criterion.weight for criterion in chosen)
+        penalty = sum(-criterion.weight * scores[criterion.id] for criterion in chosen)
+        return 1.0 - penalty / faults if faults else 0.0
+    return min(1.0, max(0.0, sum(criterion.weight * scores[criterion.id] for criterion in chosen) / earnable))

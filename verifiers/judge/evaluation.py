@@ -52,12 +52,12 @@ def f1(labels: Sequence[int], verdicts: Sequence[int], classes: int) -> Figure |
     return _of_table(_f1s, labels, verdicts, classes)
 
 
-def correlation(one: Sequence[float], two: Sequence[float]) -> Figure | None:
+def correlation(first: Sequence[float], second: Sequence[float]) -> Figure | None:
     """Pearson's correlation; None with less than 4 rows, or where one of both never differs."""
-    rows = len(one)
-    if rows < 4 or min(np.ptp(one), np.ptp(two)) == 0:
+    rows = len(first)
+    if rows < 4 or min(np.ptp(first), np.ptp(second)) == 0:
         return None
-    value = float(np.clip(np.corrcoef(one, two)[0, 1], -1.0, 1.0))
+    value = float(np.clip(np.corrcoef(first, second)[0, 1], -1.0, 1.0))
     if abs(value) == 1.0:
         return Figure(value, value, value, rows)
     reach = _Z / math.sqrt(rows - 3)
@@ -88,13 +88,13 @@ def _kappas(tables: _Table) -> _Table:
     agreed = np.trace(tables, axis1=1, axis2=2) / rows
     chance = (tables.sum(2) * tables.sum(1)).sum(1) / rows**2
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: _Table = np.where(chance < 1, (agreed - chance) / (1 - chance), np.nan)
-    return found
+        kappas: _Table = np.where(chance < 1, (agreed - chance) / (1 - chance), np.nan)
+    return kappas
 
 
 def _f1s(tables: _Table) -> _Table:
     """Of each table; NaN if the class is in no label and in no verdict."""
-    both = tables[:, -1, :].sum(1) + tables[:, :, -1].sum(1)
+    counts = tables[:, -1, :].sum(1) + tables[:, :, -1].sum(1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: _Table = np.where(both > 0, 2 * tables[:, -1, -1] / both, np.nan)
-    return found
+        scores: _Table = np.where(counts > 0, 2 * tables[:, -1, -1] / counts, np.nan)
+    return scores

@@ -68,13 +68,13 @@ _CHANGED_MEANING: Final = ("<super>", "<sub>", "<fraction>", "<circle>", "<squar
 def precheck(response: str, references: Sequence[str]) -> Guard:
     """Whether a response needs no judge, because it equals a reference or holds nothing."""
     text = _normal(response)
-    known = [_normal(reference) for reference in references]
+    normal_references = [_normal(reference) for reference in references]
     if text and any(
-        text == reference and _marks(response) == _marks(each)
-        for reference, each in zip(known, references, strict=True)
+        text == reference and _marks(response) == _marks(original)
+        for reference, original in zip(normal_references, references, strict=True)
     ):
         return "exact_match"
-    return "trivial" if _is_trivial(text, known) else "none"
+    return "trivial" if _is_trivial(text, normal_references) else "none"
 
 
 def _is_trivial(text: str, references: Sequence[str]) -> bool:
@@ -84,11 +84,11 @@ def _is_trivial(text: str, references: Sequence[str]) -> bool:
     if len(text) > _MAX_OPENER_CHARS:
         return False
     segments = [_segment(part) for part in _SENTENCE_ENDS.split(text.replace("’", "'"))]
-    said = [segment for segment in segments if segment]
-    if not said or not all(segment in _OPENERS for segment in said):
+    words = [segment for segment in segments if segment]
+    if not words or not all(segment in _OPENERS for segment in words):
         return False
     # "Solution" is an opener, but also the answer to "What is dissolved sugar and water called?"
-    return not any(segment in _segment(reference) for segment in said for reference in references)
+    return not any(segment in _segment(reference) for segment in words for reference in references)
 
 
 def _segment(text: str) -> str:
@@ -107,7 +107,7 @@ def _normal(text: str) -> str:
 def _marks(text: str) -> str:
     if text.isascii():
         return ""
-    return "".join(each for each in text if unicodedata.decomposition(each).startswith(_CHANGED_MEANING))
+    return "".join(char for char in text if unicodedata.decomposition(char).startswith(_CHANGED_MEANING))
 
 
 _TARGETS: Final = (
@@ -160,11 +160,11 @@ _JOINERS: Final = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\xad"))
 
 def addresses_judge(response: str) -> bool:
     """Whether a response seems to speak to its judge, or holds what judges write. Linear in its length."""
-    shown = response if len(response) <= 2 * _REACH_CHARS else f"{response[:_REACH_CHARS]}\n{response[-_REACH_CHARS:]}"
-    if (not shown.isascii() and _HIDDEN_WRITING.search(shown)) or has_fences(shown):
+    text = response if len(response) <= 2 * _REACH_CHARS else f"{response[:_REACH_CHARS]}\n{response[-_REACH_CHARS:]}"
+    if (not text.isascii() and _HIDDEN_WRITING.search(text)) or has_fences(text):
         return True
-    legible = shown.translate(_JOINERS).encode("utf-8", "replace").decode("utf-8")
+    legible = text.translate(_JOINERS).encode("utf-8", "replace").decode("utf-8")
     plain = unicodedata.normalize("NFKC", legible).replace("\t", " ")
     while "  " in plain:
         plain = plain.replace("  ", " ")
-    return _SPEAKS.search(plain) is not None or has_control_tokens(shown.replace("<think>", "").replace("</think>", ""))
+    return _SPEAKS.search(plain) is not None or has_control_tokens(text.replace("<think>", "").replace("</think>", ""))

@@ -28,29 +28,29 @@ class Inquiry:
 
 def explanation(inquiries: Sequence[Inquiry]) -> dict[str, Any]:
     """What was asked, and what came of it, with a verdict or without one. Empty if nothing was asked."""
-    sent = [(inquiry.asked, inquiry) for inquiry in inquiries if inquiry.asked is not None]
-    if not sent:
+    sent_questions = [(inquiry.asked, inquiry) for inquiry in inquiries if inquiry.asked is not None]
+    if not sent_questions:
         return {}
-    shown = [_asked(asked, inquiry) for asked, inquiry in sent[:_MAX_SHOWN_QUESTIONS]]
-    return {"prompt_sha256": [asked.sha256 for asked, _ in sent], "asked": shown}
+    shown_questions = [_asked(prompt, inquiry) for prompt, inquiry in sent_questions[:_MAX_SHOWN_QUESTIONS]]
+    return {"prompt_sha256": [prompt.sha256 for prompt, _ in sent_questions], "asked": shown_questions}
 
 
-def _asked(asked: Rendered, inquiry: Inquiry) -> dict[str, Any]:
+def _asked(prompt: Rendered, inquiry: Inquiry) -> dict[str, Any]:
     """A question as it was sent, what each model wrote, and the calls without a verdict; the middle of long texts is
     left out.
     """
-    answers = [vote.as_json() | {"text": asked.masked(vote.answer.text, _MAX_SHOWN_CHARS)} for vote in inquiry.votes]
-    found = {"messages": asked.shown(_MAX_SHOWN_CHARS), "answers": answers}
-    failures = [_without_verdict(asked, failure) for failure in inquiry.failures]
-    return found | ({"failures": failures} if failures else {})
+    answers = [vote.as_json() | {"text": prompt.masked(vote.answer.text, _MAX_SHOWN_CHARS)} for vote in inquiry.votes]
+    content = {"messages": prompt.shown(_MAX_SHOWN_CHARS), "answers": answers}
+    failures = [_without_verdict(prompt, failure) for failure in inquiry.failures]
+    return content | ({"failures": failures} if failures else {})
 
 
-def _without_verdict(asked: Rendered, failure: JudgeFailure) -> dict[str, Any]:
+def _without_verdict(prompt: Rendered, failure: JudgeFailure) -> dict[str, Any]:
     """Why a vote gave no verdict. An endpoint is shown by its name only, never by its address or message."""
     if isinstance(failure, Unparseable):
-        text = asked.masked(failure.text, _MAX_SHOWN_CHARS)
+        text = prompt.masked(failure.text, _MAX_SHOWN_CHARS)
         return {"kind": failure.kind, "endpoint": failure.endpoint, "text": text}
     if isinstance(failure, EndpointFailure) and failure.attempts:
-        calls = [{"endpoint": each.endpoint, "kind": each.kind, "status": each.status} for each in failure.attempts]
+        calls = [{"endpoint": a.endpoint, "kind": a.kind, "status": a.status} for a in failure.attempts]
         return {"kind": failure.kind, "attempts": calls[-_MAX_SHOWN_ATTEMPTS:]}
     return {"kind": failure.kind}

@@ -91,44 +91,46 @@ def questions(mode: Mode, text: str, question: str | None, params: JudgeParams, 
     Raises:
         TooManySteps
     """
-    asked = Data(question=question or None, references=params.reference, response=text)
+    data = Data(question=question or None, references=params.reference, response=text)
     match mode:
         case "reference":
-            return [Question(asked, Context())]
+            return [Question(data, Context())]
         case "quality":
-            return [Question(asked, Context())]
+            return [Question(data, Context())]
         case "criteria":
             assert params.criteria
-            open_ones = [each for each in params.criteria if rule_of(each) is None]
-            parts = _parts(open_ones, profile.criteria_per_call or _PER_CALL)
-            return [_about(replace(asked, response=chunk), part) for chunk in _chunks(text, profile) for part in parts]
+            open_ones = [c for c in params.criteria if rule_of(c) is None]
+            groups = _parts(open_ones, profile.criteria_per_call or _PER_CALL)
+            return [
+                _about(replace(data, response=chunk), group) for chunk in _chunks(text, profile) for group in groups
+            ]
         case "pairwise":
             assert params.other is not None
-            straight = Question(replace(asked, response_b=params.other), Context())
-            turned = Question(replace(asked, response=params.other, response_b=text), Context())
+            straight = Question(replace(data, response_b=params.other), Context())
+            turned = Question(replace(data, response=params.other, response_b=text), Context())
             return [straight] if params.orders == "one" else [straight, turned]
         case "compare":
             marks = Context(dict.fromkeys(_SCALES, 1.0), _SCALES)
-            return [Question(replace(asked, response_b=params.other), marks)]
+            return [Question(replace(data, response_b=params.other), marks)]
         case "listwise":
             assert params.others is not None
             listed = {f"R{number}": reply for number, reply in enumerate((text, *params.others), 1)}
             grades = Context(dict.fromkeys(listed, 1.0), dict.fromkeys(listed, _GRADES))
-            return [Question(replace(asked, response=None, criteria=listed), grades)]
+            return [Question(replace(data, response=None, criteria=listed), grades)]
         case "steps":
             steps = tuple(params.steps or split(text))
             if len(steps) > MAX_STEPS:
                 raise TooManySteps
-            return [Question(replace(asked, response=None, steps=steps), Context(n_steps=len(steps)))]
+            return [Question(replace(data, response=None, steps=steps), Context(n_steps=len(steps)))]
 
 
-def _about(asked: Data, part: Sequence[Criterion]) -> Question:
+def _about(data: Data, part: Sequence[Criterion]) -> Question:
     return Question(
-        replace(asked, criteria={each.id: _with_answers(each) for each in part}),
+        replace(data, criteria={criterion.id: _with_answers(criterion) for criterion in part}),
         Context(
-            criteria={each.id: each.weight for each in part},
-            choices={each.id: each.choices for each in part if each.choices},
-            shown=asked.response or "",
+            criteria={criterion.id: criterion.weight for criterion in part},
+            choices={criterion.id: criterion.choices for criterion in part if criterion.choices},
+            shown=data.response or "",
         ),
     )
 
@@ -143,29 +145,29 @@ def _with_answers(criterion: Criterion) -> str:
     return "\n".join([criterion.text, "answers:", *listed])
 
 
-def _parts(chosen: Sequence[Criterion], most: int) -> list[list[Criterion]]:
+def _parts(chosen: Sequence[Criterion], limit: int) -> list[list[Criterion]]:
     """The criteria of each call, in order."""
-    parts: list[list[Criterion]] = []
+    batches: list[list[Criterion]] = []
     chars = 0
-    for each in chosen:
-        chars += len(each.text) + sum(map(len, each.levels.values()))
-        if not parts or len(parts[-1]) == most or chars > _PER_CALL_CHARS:
-            parts.append([])
-            chars = len(each.text)
-        parts[-1].append(each)
-    return parts
+    for criterion in chosen:
+        chars += len(criterion.text) + sum(map(len, criterion.levels.values()))
+        if not batches or len(batches[-1]) == limit or chars > _PER_CALL_CHARS:
+            batches.append([])
+            chars = len(criterion.text)
+        batches[-1].append(criterion)
+    return batches
 
 
 def _chunks(text: str, profile: Profile) -> list[str]:
     """The parts of a long response that criteria are asked about one by one: whole paragraphs, where they fit."""
-    most = int(profile.limits.response_chars * _CHUNK_SHARE)
-    if profile.on_truncate != "chunks" or len(text) <= most:
+    limit = int(profile.limits.response_chars * _CHUNK_SHARE)
+    if profile.on_truncate != "chunks" or len(text) <= limit:
         return [text]
     chunks = [""]
     for paragraph in text.split("\n\n"):
-        pieces = [paragraph[start : start + most] for start in range(0, len(paragraph), most)]
+        pieces = [paragraph[start : start + limit] for start in range(0, len(paragraph), limit)]
         for piece in pieces:
-            if chunks[-1] and len(chunks[-1]) + len(piece) + 2 > most:
+            if chunks[-1] and len(chunks[-1]) + len(piece) + 2 > limit:
                 chunks.append("")
             chunks[-1] += f"\n\n{piece}" if chunks[-1] else piece
     return chunks
@@ -181,7 +183,7 @@ def split(text: str) -> list[str]:
 
 def finding(
     mode: Mode,
-    asked: Sequence[Question],
+    questions_asked: Sequence[Question],
     decisions: Sequence[Decision],
     params: JudgeParams,
     profile: Profile,
@@ -201,7 +203,7 @@ def finding(
             grades = [round(value * (len(_GRADES) - 1), 6) for value in first.value.values()]
             return Finding(grades[0] / (len(_GRADES) - 1), "graded", {"scores": grades})
         case "steps":
-            return _steps(first, len(asked[0].data.steps or ()), profile)
+            return _steps(first, len(questions_asked[0].data.steps or ()), profile)
         case "quality":
             return Finding(
                 first.score, "graded", {"grade": first.value} if isinstance(first.value, float | int) else {}
@@ -231,7 +233,7 @@ def _criteria(decisions: Sequence[Decision], params: JudgeParams, by_rule: Mappi
     chosen = params.criteria
     assert chosen is not None
     raw = formulas.value(params.formula, chosen, scores, params.threshold)
-    missed = [each.id for each in chosen if each.must_pass and scores[each.id] < 1.0]
+    missed = [criterion.id for criterion in chosen if criterion.must_pass and scores[criterion.id] < 1.0]
     score = 0.0 if missed else formulas.score(params.formula, chosen, raw, signed=params.signed)
     reason = (
         "must_pass_missed" if missed else "correct" if score == 1.0 else "criteria_missed" if score == 0 else "graded"
@@ -244,7 +246,7 @@ def _criteria(decisions: Sequence[Decision], params: JudgeParams, by_rule: Mappi
     if by_rule:
         rubric["by_rule"] = len(by_rule) / len(chosen)
     return Finding(
-        score, reason, {"criteria": [_rated(each, scores, why, by_rule) for each in chosen], "rubric": rubric}
+        score, reason, {"criteria": [_rated(criterion, scores, why, by_rule) for criterion in chosen], "rubric": rubric}
     )
 
 

@@ -55,8 +55,8 @@ class Answer(msgspec.Struct, array_like=True, frozen=True):
     def text(self) -> str:
         """What the model wrote."""
         for name in _KEPT:
-            if said := self.message.get(name):
-                return said if isinstance(said, str) else msgspec.json.encode(said).decode()
+            if content := self.message.get(name):
+                return content if isinstance(content, str) else msgspec.json.encode(content).decode()
         return ""
 
 
@@ -216,13 +216,13 @@ class _Poll:
         policy = self.profile.votes
         labels = self.schema.kind in (Kind.LABELS, Kind.STEPS)
         stops_early = policy.early_stop and not policy.unanimous  # if each vote may be a veto, all are asked
-        asked = 0
-        while asked < self.votes and not (stops_early and is_decided(self._readings, self.votes, labels=labels)):
-            missing = self.votes - asked
+        requested = 0
+        while requested < self.votes and not (stops_early and is_decided(self._readings, self.votes, labels=labels)):
+            missing = self.votes - requested
             if stops_early and labels:
                 missing = max(1, self.votes // 2 + 1 - len(self.found))
-            indexes = range(asked, min(self.votes, asked + missing))
-            asked = indexes.stop
+            indexes = range(requested, min(self.votes, requested + missing))
+            requested = indexes.stop
             await self._several(indexes)
         quorum = policy.quorum if self.votes == policy.n else self.votes // 2 + 1
         if len(self.found) < quorum:
@@ -338,17 +338,17 @@ class _Poll:
 
     def _key(self, request: ChatRequest, index: int) -> bytes:
         """A key of everything that an answer depends on, except the address of the endpoint."""
-        parts = dataclasses.asdict(dataclasses.replace(request, affinity=None))
+        request_fields = dataclasses.asdict(dataclasses.replace(request, affinity=None))
         models = self.panel.models[self.profile.pool]
-        named = [self.prompt.name, self.prompt.sha256, PARSER_VERSION, models, index, parts]
+        ingredients = [self.prompt.name, self.prompt.sha256, PARSER_VERSION, models, index, request_fields]
         if self.owner:
-            named.append(self.owner)
-        return hashlib.sha256(b"vote" + msgspec.json.encode(named, order="deterministic")).digest()
+            ingredients.append(self.owner)
+        return hashlib.sha256(b"vote" + msgspec.json.encode(ingredients, order="deterministic")).digest()
 
     def _failure(self, quorum: int) -> JudgeFailure:
         """The failure of the only vote; for several votes a missing quorum, unless all failed in the same way."""
         first = self.failures[0]
-        alike = all(isinstance(each, EndpointFailure) is isinstance(first, EndpointFailure) for each in self.failures)
+        alike = all(isinstance(f, EndpointFailure) is isinstance(first, EndpointFailure) for f in self.failures)
         if (len(self.failures) == 1 and not self.found) or (not self.found and alike):
             return first
         message = (
@@ -378,7 +378,7 @@ _KEPT: Final = ("content", "refusal", "tool_calls")
 
 def _again(request: ChatRequest, error: Unparseable) -> ChatRequest:
     """The same question, with the reason why the first answer was of no use, but without that answer."""
-    *before, last = request.messages
+    *earlier, last = request.messages
     repeated = {
         **last,
         "content": f"{last['content']}\n\n{_ASK_AGAIN.format(why=_WHY.get(error.kind, 'it held no verdict'))}",
@@ -388,7 +388,7 @@ def _again(request: ChatRequest, error: Unparseable) -> ChatRequest:
         tokens = min(2 * tokens, request.max_tokens_cap or 2 * tokens)
     return replace(
         request,
-        messages=(*before, repeated),
+        messages=(*earlier, repeated),
         temperature=max(request.temperature or 0.0, _WARMER),
         max_tokens=tokens,
     )

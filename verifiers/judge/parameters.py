@@ -25,14 +25,14 @@ def _references(value: Any) -> Any:
     if isinstance(value, list | tuple):
         if len(value) > MAX_REFERENCES:
             raise ValueError(f"{len(value)} references; at most {MAX_REFERENCES} are allowed")
-        return tuple(_answer(each) for each in value)
+        return tuple(_answer(reference) for reference in value)
     return () if value in (None, "") else (_answer(value),)
 
 
 def _answer(value: Any) -> Any:
     if isinstance(value, Mapping):
-        named = next((value[name] for name in _ANSWER_FIELDS if value.get(name) is not None), None)
-        value = named if named is not None else msgspec.json.encode(value).decode()
+        answer_field = next((value[name] for name in _ANSWER_FIELDS if value.get(name) is not None), None)
+        value = answer_field if answer_field is not None else msgspec.json.encode(value).decode()
     if isinstance(value, bool | int | float):
         return msgspec.json.encode(value).decode()
     return value
@@ -128,25 +128,25 @@ class JudgeParams(Params):
         return "reference"
 
 
-def _rubric_of(given: Mapping[str, Any]) -> dict[str, Any]:
+def _rubric_of(raw: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters with the rubric of a row, which stands in `criteria` or is the reference.
 
     Raises:
         ValueError: the row lacks what its format needs.
     """
-    fields = {name: value for name, value in given.items() if value is not None}
-    place = "criteria" if "criteria" in fields else "reference"
-    if place not in fields or _is_read(fields[place]) or fields.get("mode", "criteria") != "criteria":
+    fields = {name: value for name, value in raw.items() if value is not None}
+    field = "criteria" if "criteria" in fields else "reference"
+    if field not in fields or _is_read(fields[field]) or fields.get("mode", "criteria") != "criteria":
         return fields
-    found = rubrics.find(fields[place], fields.get("format"))
-    if found is not None:
-        del fields[place]
-        own = {
-            "aggregate": rubrics.FORMATS[found.format].formula,
-            "question": found.question,
-            "reference": found.reference,
+    rubric = rubrics.find(fields[field], fields.get("format"))
+    if rubric is not None:
+        del fields[field]
+        rubric_fields = {
+            "aggregate": rubrics.FORMATS[rubric.format].formula,
+            "question": rubric.question,
+            "reference": rubric.reference,
         }
-        fields = own | fields | {"criteria": found.criteria, "format": found.format}
+        fields = rubric_fields | fields | {"criteria": rubric.criteria, "format": rubric.format}
     if fields.get("aggregate") == "grade" and "criteria" in fields:
         fields["criteria"] = _graded(read_criteria(fields["criteria"]))
     return fields
@@ -157,12 +157,12 @@ def _graded(criteria: Any) -> Any:
     if not isinstance(criteria, list | tuple) or (len(criteria) == 1 and criteria[0].get("levels")):
         return criteria
     is_one = len(criteria) == 1 and "1" in criteria[0].get("choices", ())
-    return criteria if is_one else [rubrics.as_one([each["text"] for each in criteria])]
+    return criteria if is_one else [rubrics.as_one([criterion["text"] for criterion in criteria])]
 
 
 def _is_read(value: Any) -> bool:
     """Whether these are criteria that were read before."""
     listed = value if isinstance(value, list | tuple) else ()
     return bool(listed) and all(
-        isinstance(each, Criterion) or (isinstance(each, Mapping) and "must_pass" in each) for each in listed
+        isinstance(c, Criterion) or (isinstance(c, Mapping) and "must_pass" in c) for c in listed
     )

@@ -90,8 +90,8 @@ class Shared:
         return len(self._values)
 
     def halve(self) -> None:
-        most = self._used_bytes // 2
-        while self._used_bytes > most:
+        target = self._used_bytes // 2
+        while self._used_bytes > target:
             self._drop(next(iter(self._values)))
 
     def clear(self) -> None:
@@ -145,11 +145,11 @@ class Shared:
         keep = False
         try:
             value = await self._ask_outer(key)
-            found = value is not None
+            has_value = value is not None
             if value is None:
                 self.counters.misses += 1
                 value, keep = await compute()
-            if found or keep:
+            if has_value or keep:
                 end = value
                 self._remember(key, value, ttl_s)
         except asyncio.CancelledError:
@@ -160,7 +160,7 @@ class Shared:
             flight.set_result(end)
         if keep:
             await self._tell_outer(key, value)
-        return value, found
+        return value, has_value
 
     async def _follow(self, flight: asyncio.Future[bytes | _End], deadline: float | None) -> bytes | _End:
         try:
@@ -216,10 +216,10 @@ class Shared:
         if self._outer is not None and self._clock() >= self._outer_back_at:
             await self._guarded(self._outer.put(key, value))
 
-    async def _guarded(self, asked: Awaitable[bytes | None]) -> bytes | None:
+    async def _guarded(self, question: Awaitable[bytes | None]) -> bytes | None:
         try:
             async with asyncio.timeout(self._outer_timeout_s):
-                return await asked
+                return await question
         except Exception as error:  # noqa: BLE001 -- any error of an outside store is a miss
             self.counters.outer_failures += 1
             self._outer_back_at = self._clock() + self._outer_rest_s

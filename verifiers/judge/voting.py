@@ -52,15 +52,15 @@ def decide(readings: Sequence[Reading], *, labels: bool, tie: Tie = "fail", unan
 
 def _majority(readings: Sequence[Reading], tie: Tie, unanimous: bool) -> Decision:
     counts = Counter(str(reading.value) for reading in readings)
-    most = max(counts.values())
-    leading = [value for value, count in counts.items() if count == most]
+    top = max(counts.values())
+    leading = [value for value, count in counts.items() if count == top]
     if len(leading) > 1 and tie == "fail" and not unanimous:
         raise JudgeFailure("tie", f"the votes are divided: {dict(counts)}", retryable=True)
     lowest = min(leading, key=lambda value: _score_of(value, readings))
     if unanimous and len(counts) > 1:
         lowest = min(counts, key=lambda value: _score_of(value, readings))
-    said = [reading for reading in readings if str(reading.value) == lowest]
-    return Decision(lowest, statistics.fmean(reading.score for reading in said), len(said) / len(readings), readings)
+    votes = [reading for reading in readings if str(reading.value) == lowest]
+    return Decision(lowest, statistics.fmean(reading.score for reading in votes), len(votes) / len(readings), readings)
 
 
 def _score_of(value: str, readings: Sequence[Reading]) -> float:
@@ -70,5 +70,5 @@ def _score_of(value: str, readings: Sequence[Reading]) -> float:
 def _by_criterion(readings: Sequence[Reading]) -> Decision:
     values = [reading.value for reading in readings if isinstance(reading.value, Mapping)]
     medians = {name: float(statistics.median(value[name] for value in values)) for name in values[0]}
-    same = statistics.fmean(float(len({value[name] for value in values}) == 1) for name in medians)
-    return Decision(medians, statistics.fmean(reading.score for reading in readings), same, readings)
+    agreement = statistics.fmean(float(len({value[name] for value in values}) == 1) for name in medians)
+    return Decision(medians, statistics.fmean(reading.score for reading in readings), agreement, readings)

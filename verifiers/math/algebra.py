@@ -30,17 +30,17 @@ _MAX_FACTORED = 10**6
 _MAX_STEPS = 20_000
 
 
-def same(one: Node, other: Node) -> bool | None:
+def same(first: Node, second: Node) -> bool | None:
     """Whether two expressions are the same; None if their forms do not show it.
 
     Raises:
         TooComplex: an expression has more parts than are looked at.
         NoValue: something is divided by zero.
     """
-    if one == other:
+    if first == second:
         return True
     forms = _Forms()
-    gap = _summed([forms.of(one), forms.of(Node("neg", (other,)))])
+    gap = _summed([forms.of(first), forms.of(Node("neg", (second,)))])
     if not gap:
         return True
     term = next(iter(gap))
@@ -55,9 +55,9 @@ def meaning(node: Node) -> Hashable:
         TooComplex: the expression has more parts than are looked at.
         NoValue: something is divided by zero.
     """
-    found = _Forms().of(node)
-    value = _number(found)
-    return frozenset(found.items()) if value is None else value
+    form = _Forms().of(node)
+    value = _number(form)
+    return frozenset(form.items()) if value is None else value
 
 
 class _Forms:
@@ -80,10 +80,10 @@ class _Forms:
             case "neg":
                 return {term: -coefficient for term, coefficient in self.of(node.args[0]).items()}
             case "*":
-                found = _constant(Fraction(1))
+                product_form = _constant(Fraction(1))
                 for arg in node.args:
-                    found = self._times(found, self.of(arg))
-                return found
+                    product_form = self._times(product_form, self.of(arg))
+                return product_form
             case "/":
                 return self._times(self.of(node.args[0]), self._power(self.of(node.args[1]), Fraction(-1)))
             case "%":
@@ -98,13 +98,11 @@ class _Forms:
                     return self._power(self.of(node.args[0]), height)
         return _single((node.kind, node.leaf, *(_key(self.of(arg)) for arg in node.args)))
 
-    def _times(self, one: Form, other: Form) -> Form:
-        if len(one) > 1 and len(other) > 1 and len(one) * len(other) > _MAX_TERMS:
-            return _product([(_whole(one), Fraction(1)), (_whole(other), Fraction(1))])
-        self._steps += len(one) * len(other)
-        return _summed(
-            _product([*left, *right], mine * its) for (left, mine), (right, its) in product(one.items(), other.items())
-        )
+    def _times(self, lhs: Form, rhs: Form) -> Form:
+        if len(lhs) > 1 and len(rhs) > 1 and len(lhs) * len(rhs) > _MAX_TERMS:
+            return _product([(_whole(lhs), Fraction(1)), (_whole(rhs), Fraction(1))])
+        self._steps += len(lhs) * len(rhs)
+        return _summed(_product([*f, *g], a * b) for (f, a), (g, b) in product(lhs.items(), rhs.items()))
 
     def _power(self, base: Form, exponent: Fraction) -> Form:
         if not base:
@@ -115,10 +113,10 @@ class _Forms:
             ((term, coefficient),) = base.items()
             return self._power_of_term(term, coefficient, exponent)
         if exponent.denominator == 1 and 0 <= exponent <= _MAX_WRITTEN_OUT:
-            found = _constant(Fraction(1))
+            power = _constant(Fraction(1))
             for _ in range(exponent.numerator):
-                found = self._times(found, base)
-            return found
+                power = self._times(power, base)
+            return power
         return _product([(_whole(base), exponent)])
 
     def _power_of_term(self, term: Term, coefficient: Fraction, exponent: Fraction) -> Form:
@@ -157,17 +155,17 @@ def _whole(form: Form) -> Factor:
 
 
 def _summed(forms: Iterable[Form]) -> Form:
-    found: Form = {}
+    sums: Form = {}
     for form in forms:
         for term, coefficient in form.items():
-            total = found.get(term, Fraction(0)) + coefficient
+            total = sums.get(term, Fraction(0)) + coefficient
             if total:
-                found[term] = total
+                sums[term] = total
             else:
-                found.pop(term, None)
-        if len(found) > _MAX_STEPS:
+                sums.pop(term, None)
+        if len(sums) > _MAX_STEPS:
             raise TooComplex("too many terms")
-    return found
+    return sums
 
 
 def _product(factors: Iterable[tuple[Factor, Fraction]], coefficient: Fraction = Fraction(1)) -> Form:
@@ -178,9 +176,9 @@ def _product(factors: Iterable[tuple[Factor, Fraction]], coefficient: Fraction =
     for base in [factor for factor in powers if isinstance(factor, int)]:
         coefficient, inside = _taken_out(coefficient, base)
         power = powers.pop(base) + inside
-        whole = power.numerator // power.denominator
-        if abs(whole) * base.bit_length() <= _MAX_COEFFICIENT_BITS:
-            coefficient, power = coefficient * Fraction(base) ** whole, power - whole
+        exponent = power.numerator // power.denominator
+        if abs(exponent) * base.bit_length() <= _MAX_COEFFICIENT_BITS:
+            coefficient, power = coefficient * Fraction(base) ** exponent, power - exponent
         if power:
             powers[base] = power
     return {frozenset((factor, power) for factor, power in powers.items() if power): coefficient}
@@ -188,28 +186,28 @@ def _product(factors: Iterable[tuple[Factor, Fraction]], coefficient: Fraction =
 
 def _taken_out(value: Fraction, base: int) -> tuple[Fraction, int]:
     """Divide a number by every power of an integer that it contains; the rest, and the exponent that was taken out."""
-    above, up = _without(value.numerator, base)
-    below, down = _without(value.denominator, base)
-    return Fraction(above, below), up - down
+    numerator, up = _without(value.numerator, base)
+    denominator, down = _without(value.denominator, base)
+    return Fraction(numerator, denominator), up - down
 
 
-def _without(whole: int, base: int) -> tuple[int, int]:
+def _without(number: int, base: int) -> tuple[int, int]:
     exponent = 0
-    while whole % base == 0:
-        whole, exponent = whole // base, exponent + 1
-    return whole, exponent
+    while number % base == 0:
+        number, exponent = number // base, exponent + 1
+    return number, exponent
 
 
 def _bases(value: Fraction) -> Iterator[tuple[int, Fraction]]:
     """The primes of a positive number with their exponents; a large factor is not factorised."""
-    for whole, sign in ((value.numerator, 1), (value.denominator, -1)):
-        rest, divisor = whole, 2
-        while rest <= _MAX_FACTORED and divisor * divisor <= rest:
+    for integer, sign in ((value.numerator, 1), (value.denominator, -1)):
+        cofactor, divisor = integer, 2
+        while cofactor <= _MAX_FACTORED and divisor * divisor <= cofactor:
             power = 0
-            while rest % divisor == 0:
-                rest, power = rest // divisor, power + 1
+            while cofactor % divisor == 0:
+                cofactor, power = cofactor // divisor, power + 1
             if power:
                 yield divisor, Fraction(sign * power)
             divisor += 1
-        if rest > 1:
-            yield rest, Fraction(sign)
+        if cofactor > 1:
+            yield cofactor, Fraction(sign)

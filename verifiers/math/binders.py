@@ -73,26 +73,26 @@ def _ends(part: Node) -> list[Node]:
 
 
 def _read_big(words: Sequence[str]) -> Node:
-    sign, lower, upper, rest = _scripts(words)
+    sign, lower, upper, tail = _scripts(words)
     if sign in ("\\sum", "\\prod"):
-        return _read_sum(sign[1:], lower, upper, rest)
+        return _read_sum(sign[1:], lower, upper, tail)
     if sign == "\\lim":
-        return _read_limit(lower, rest)
+        return _read_limit(lower, tail)
     if sign in _INTEGRALS and lower and upper:
-        return _read_integral(lower, upper, rest)
+        return _read_integral(lower, upper, tail)
     raise Unreadable(f"{sign} in another form")
 
 
 def _scripts(words: Sequence[str]) -> tuple[str, Sequence[str], Sequence[str], Sequence[str]]:
     """The sign, the tokens below it and above it, and the remaining tokens."""
-    found: dict[str, Sequence[str]] = {"_": (), "^": ()}
+    scripts: dict[str, Sequence[str]] = {"_": (), "^": ()}
     at = 1
-    while at + 1 < len(words) and words[at] in found:
+    while at + 1 < len(words) and words[at] in scripts:
         end = _group_end(words, at + 1)
         group = words[at + 1 : end]
-        found[words[at]] = group[1:-1] if group[0] == "{" else group
+        scripts[words[at]] = group[1:-1] if group[0] == "{" else group
         at = end
-    return words[0], found["_"], found["^"], words[at:]
+    return words[0], scripts["_"], scripts["^"], words[at:]
 
 
 def _group_end(words: Sequence[str], start: int) -> int:
@@ -115,7 +115,7 @@ def _read(words: Sequence[str]) -> Node:
     return Reader(tokenize(" ".join(words).replace(" (", "("))).read()
 
 
-def _read_sum(kind: str, lower: Sequence[str], upper: Sequence[str], rest: Sequence[str]) -> Node:
+def _read_sum(kind: str, lower: Sequence[str], upper: Sequence[str], tail: Sequence[str]) -> Node:
     relation = next((word for word in ("=", "\\ge", "\\geq") if word in lower), None)
     if relation is None or (relation == "=") != bool(upper):
         raise Unreadable("a sum without bounds")
@@ -123,12 +123,12 @@ def _read_sum(kind: str, lower: Sequence[str], upper: Sequence[str], rest: Seque
     index, first = _counted(_read(lower[:at])), _read(lower[at + 1 :])
     if index.kind != "sym":
         raise Unreadable("a sum over no name")
-    term, after = _term(rest, str(index.leaf))
+    term, remainder = _term(tail, str(index.leaf))
     term = unfolded(term)
     if index.leaf == "i":
         term = _counted(term)
-    whole = Node(kind, (index, first, _read(upper) if upper else INFINITY, _with_sequences(term, str(index.leaf))))
-    return _plus(whole, after)
+    total = Node(kind, (index, first, _read(upper) if upper else INFINITY, _with_sequences(term, str(index.leaf))))
+    return _plus(total, remainder)
 
 
 def _counted(node: Node) -> Node:
@@ -141,20 +141,20 @@ def _counted(node: Node) -> Node:
 _IMAGINARY = Node("const", leaf="i")
 
 
-def _term(rest: Sequence[str], index: str) -> tuple[Node, Sequence[str]]:
+def _term(tail: Sequence[str], index: str) -> tuple[Node, Sequence[str]]:
     """The factors up to a sign outside of brackets, and the rest; all of the text if the index occurs behind it."""
-    for at, depth in _depths(rest, 0):
-        if depth == 0 and at and rest[at] in "+-" and rest[at - 1] not in ("^", "_", "\\cdot", "\\times", "*", "/"):
-            after = rest[at:]
-            return (_read(rest), ()) if index in after else (_read(rest[:at]), after)
-    return _read(rest), ()
+    for at, depth in _depths(tail, 0):
+        if depth == 0 and at and tail[at] in "+-" and tail[at - 1] not in ("^", "_", "\\cdot", "\\times", "*", "/"):
+            remainder = tail[at:]
+            return (_read(tail), ()) if index in remainder else (_read(tail[:at]), remainder)
+    return _read(tail), ()
 
 
-def _plus(whole: Node, after: Sequence[str]) -> Node:
-    return Node("+", (whole, _read(after))) if after else whole
+def _plus(node: Node, remainder: Sequence[str]) -> Node:
+    return Node("+", (node, _read(remainder))) if remainder else node
 
 
-def _read_limit(lower: Sequence[str], rest: Sequence[str]) -> Node:
+def _read_limit(lower: Sequence[str], tail: Sequence[str]) -> Node:
     arrow = next((word for word in ("\\to", "\\rightarrow") if word in lower), None)
     if arrow is None:
         raise Unreadable("a limit without a target")
@@ -167,37 +167,37 @@ def _read_limit(lower: Sequence[str], rest: Sequence[str]) -> Node:
         side, target = target[-2], target[:-4]
     if variable.kind != "sym":
         raise Unreadable("a limit of no name")
-    inside, after = _term(rest, str(variable.leaf))
+    inside, remainder = _term(tail, str(variable.leaf))
     end = _read(target)
-    return _plus(Node("lim", (variable, end, end, inside), leaf=side), after)
+    return _plus(Node("lim", (variable, end, end, inside), leaf=side), remainder)
 
 
-def _read_integral(lower: Sequence[str], upper: Sequence[str], rest: Sequence[str]) -> Node:
-    before, variable, after = _integrand(rest)
-    if after and after[0] not in "+-":
+def _read_integral(lower: Sequence[str], upper: Sequence[str], tail: Sequence[str]) -> Node:
+    integrand, variable, remainder = _integrand(tail)
+    if remainder and remainder[0] not in "+-":
         raise Unreadable("factors after an integral")
     name = _read([variable])
-    return _plus(Node("int", (name, _read(lower), _read(upper), _read(before or ["1"]))), after)
+    return _plus(Node("int", (name, _read(lower), _read(upper), _read(integrand or ["1"]))), remainder)
 
 
-def _integrand(rest: Sequence[str]) -> tuple[Sequence[str], str, Sequence[str]]:
+def _integrand(tail: Sequence[str]) -> tuple[Sequence[str], str, Sequence[str]]:
     """The tokens before the differential, its name, and the tokens after it; dx in a numerator counts as 1."""
-    inner = 0
-    for at, word in enumerate(rest):
-        inner += word in _INTEGRALS
-        found = _DIFFERENTIAL.fullmatch(word)
-        greek = word == "d" and at + 1 < len(rest) and rest[at + 1][0] == "\\"
-        if found is None and not greek:
+    nested = 0
+    for at, word in enumerate(tail):
+        nested += word in _INTEGRALS
+        match = _DIFFERENTIAL.fullmatch(word)
+        greek = word == "d" and at + 1 < len(tail) and tail[at + 1][0] == "\\"
+        if match is None and not greek:
             continue
-        if inner:
-            inner -= 1
+        if nested:
+            nested -= 1
             continue
-        name, letters, width = (found[2], found[1], 1) if found else (rest[at + 1], "", 2)
+        name, letters, width = (match[2], match[1], 1) if match else (tail[at + 1], "", 2)
         end = at + width
-        if end < len(rest) and rest[end] == "}":
-            one = [] if at and rest[at - 1] != "{" else ["1"]
-            return [*rest[:at], *letters, *one, *rest[end:]], name, ()
-        return [*rest[:at], *letters], name, rest[end:]
+        if end < len(tail) and tail[end] == "}":
+            unit = [] if at and tail[at - 1] != "{" else ["1"]
+            return [*tail[:at], *letters, *unit, *tail[end:]], name, ()
+        return [*tail[:at], *letters], name, tail[end:]
     raise Unreadable("an integral without a differential")
 
 
@@ -208,9 +208,9 @@ def _with_sequences(node: Node, index: str) -> Node:
 def _elements_of(node: Node, belongs: Callable[[str, Node], bool]) -> Node:
     """The same tree with subscripted names as elements of a sequence, if they belong to one."""
     if node.kind == "sym" and "_" in str(node.leaf):
-        base, _, written = str(node.leaf).partition("_")
+        base, _, subscript_text = str(node.leaf).partition("_")
         try:
-            subscript = _counted(Reader(tokenize(written)).read())
+            subscript = _counted(Reader(tokenize(subscript_text)).read())
         except Unreadable:
             return node
         return Node("apply", (subscript,), base + "_") if belongs(base + "_", subscript) else node
@@ -224,14 +224,14 @@ def _elements_of(node: Node, belongs: Callable[[str, Node], bool]) -> Node:
 Same = Callable[[Node, Node], bool]
 
 
-def same_notation(one: Node, two: Node, same: Same, depth: int = 0) -> bool:
-    """Whether two trees are built alike from parts that are the `same`, whatever the bound names are."""
-    if not _binds(one) and not _binds(two):
-        return one == two or same(one, two)
-    (scale, parts), (its_scale, its_parts) = _factors(one), _factors(two)
-    if len(parts) != len(its_parts) or not (scale == its_scale or same(scale, its_scale)):
+def same_notation(first: Node, second: Node, equal: Same, depth: int = 0) -> bool:
+    """Whether two trees are built alike from parts that are the `equal`, whatever the bound names are."""
+    if not _binds(first) and not _binds(second):
+        return first == second or equal(first, second)
+    (scale, binders), (factor, partners) = _factors(first), _factors(second)
+    if len(binders) != len(partners) or not (scale == factor or equal(scale, factor)):
         return False
-    return all(_same_part(mine, its, same, depth) for mine, its in zip(parts, its_parts, strict=True))
+    return all(_same_part(a, b, equal, depth) for a, b in zip(binders, partners, strict=True))
 
 
 def _factors(node: Node) -> tuple[Node, list[Node]]:
@@ -239,14 +239,14 @@ def _factors(node: Node) -> tuple[Node, list[Node]]:
     if not _binds(node):
         return node, []
     if node.kind == "neg":
-        scale, parts = _factors(node.args[0])
-        return Node("neg", (scale,)), parts
+        scale, binders = _factors(node.args[0])
+        return Node("neg", (scale,)), binders
     if node.kind == "/" and not _binds(node.args[1]):
-        scale, parts = _factors(node.args[0])
-        return Node("/", (scale, node.args[1])), parts
+        scale, binders = _factors(node.args[0])
+        return Node("/", (scale, node.args[1])), binders
     if node.kind == "*":
         pairs = [_factors(arg) for arg in node.args]
-        return Node("*", tuple(scale for scale, _ in pairs)), [part for _, parts in pairs for part in parts]
+        return Node("*", tuple(scale for scale, _ in pairs)), [part for _, binders in pairs for part in binders]
     if node.kind in ("sum", "int", "lim"):
         return _taken_out(node)
     return _ONE, [node]
@@ -260,18 +260,18 @@ def _taken_out(node: Node) -> tuple[Node, list[Node]]:
     index, low, high, term = node.args
     factors = term.args if term.kind == "*" else (term,)
     constant = [factor for factor in factors if not _binds(factor) and not names(index) & names(factor)]
-    rest = [factor for factor in factors if factor not in constant] or [_ONE]
-    inside = rest[0] if len(rest) == 1 else Node("*", tuple(rest))
+    dependent = [factor for factor in factors if factor not in constant] or [_ONE]
+    inside = dependent[0] if len(dependent) == 1 else Node("*", tuple(dependent))
     return Node("*", (_ONE, *constant)), [Node(node.kind, (index, low, high, inside), node.leaf)]
 
 
-def _same_part(one: Node, two: Node, same: Same, depth: int) -> bool:
-    if (one.kind, one.leaf, len(one.args)) != (two.kind, two.leaf, len(two.args)):
+def _same_part(first: Node, second: Node, equal: Same, depth: int) -> bool:
+    if (first.kind, first.leaf, len(first.args)) != (second.kind, second.leaf, len(second.args)):
         return False
-    if one.kind in BOUND:
+    if first.kind in BOUND:
         fresh = Node("sym", leaf=f"bound_{depth}")
-        one, two = _counted_alike(*(_bound_as(node, fresh) for node in (one, two)))
-    return all(same_notation(mine, its, same, depth + 1) for mine, its in zip(one.args, two.args, strict=True))
+        first, second = _counted_alike(*(_bound_as(node, fresh) for node in (first, second)))
+    return all(same_notation(a, b, equal, depth + 1) for a, b in zip(first.args, second.args, strict=True))
 
 
 def _binds(node: Node) -> bool:
@@ -283,12 +283,12 @@ def _bound_as(node: Node, name: Node) -> Node:
     return Node(node.kind, (name, low, high, replace_names(term, {str(index.leaf): name})), node.leaf)
 
 
-def _counted_alike(one: Node, two: Node) -> tuple[Node, Node]:
+def _counted_alike(first: Node, second: Node) -> tuple[Node, Node]:
     """Both sums with the beginning of the first: the index of the second is shifted by the difference."""
-    if one.kind not in ("sum", "prod") or one.args[1] == two.args[1]:
-        return one, two
-    index, low, high, term = two.args
-    shift = Node("+", (low, Node("neg", (one.args[1],))))
+    if first.kind not in ("sum", "prod") or first.args[1] == second.args[1]:
+        return first, second
+    index, low, high, term = second.args
+    shift = Node("+", (low, Node("neg", (first.args[1],))))
     moved = replace_names(term, {str(index.leaf): Node("+", (index, shift))})
     end = high if high == INFINITY else Node("+", (high, Node("neg", (shift,))))
-    return one, Node(two.kind, (index, one.args[1], end, moved), two.leaf)
+    return first, Node(second.kind, (index, first.args[1], end, moved), second.leaf)

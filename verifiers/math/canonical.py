@@ -29,17 +29,17 @@ _CONDITIONS = (*FLIPPED, "!=", "chain", "in")
 def canonical(node: Node) -> Node:
     """The form in which a node is compared; its parts get their own canonical form when they are compared."""
     node = nested(_with_declarations(_with_restrictions(_evaluated(_difference_of_sets(node)))))
-    if node.kind == "list" and (whole := added(node.args)) is not None:
-        return whole
+    if node.kind == "list" and (quantity := added(node.args)) is not None:
+        return quantity
     if node.kind in ("list", "or", "brace"):
         node = _in_groups(node)
         items = tuple(part for item in node.args for part in alternatives(item))
         return Node(node.kind, _without_ellipsis(items), node.leaf)
     if node.kind == "where":
         return node
-    found = alternatives(node)
-    if len(found) > 1:
-        return Node("list", found)
+    readings = alternatives(node)
+    if len(readings) > 1:
+        return Node("list", readings)
     if node.kind == "deg":
         return Node("quantity", node.args, "degree")
     return _computed(node)
@@ -51,8 +51,8 @@ def _in_groups(node: Node) -> Node:
     period = names.index(names[0], 1) if names[0] in names[1:] else 0
     if period < 2 or "" in names or len(names) % period or names != names[:period] * (len(names) // period):
         return node
-    starts = range(0, len(names), period)
-    groups = tuple(Node("list", node.args[start : start + period]) for start in starts)
+    offsets = range(0, len(names), period)
+    groups = tuple(Node("list", node.args[start : start + period]) for start in offsets)
     return Node("list", groups) if node.kind == "list" else Node(node.kind, groups, node.leaf)
 
 
@@ -64,8 +64,8 @@ def _computed(node: Node) -> Node:
         return determinant(node) or node
     if node.kind not in ("+", "*", "neg", "/"):
         return node
-    if any(name.startswith("vec ") for name in values.names(node)) and (found := vector(node)) is not None:
-        return found
+    if any(name.startswith("vec ") for name in values.names(node)) and (result := vector(node)) is not None:
+        return result
     return combined(node) or node
 
 
@@ -95,25 +95,25 @@ def _with_restrictions(node: Node) -> Node:
         return node
     element, condition = node.args
     conditions = condition.args if condition.kind == "list" else (condition,)
-    if element.kind == "sym" and len(conditions) > 1 and (found := _restricted(conditions)) is not None:
-        return found
-    inner = _with_declarations(condition)
-    main = inner.args[0] if inner.kind == "where" else inner
+    if element.kind == "sym" and len(conditions) > 1 and (restricted := _restricted(conditions)) is not None:
+        return restricted
+    declared = _with_declarations(condition)
+    main = declared.args[0] if declared.kind == "where" else declared
     solved = main.args if main.kind in ("list", "or") else (main,)
     if all(item.kind == "=" and item.args[0] == element for item in solved) and element.kind == "sym":
-        return inner
+        return declared
     return node
 
 
 def _restricted(conditions: Sequence[Node]) -> Node | None:
     """`x > 3, x in Z` in either order as {x in Z | x > 3}; None for anything else."""
     memberships = [item for item in conditions if item.kind == "in" and is_number_set(item.args[1])]
-    others = [item for item in conditions if item not in memberships]
-    if len(memberships) != 1 or not others or memberships[0].args[0].kind != "sym":
+    conditions_left = [item for item in conditions if item not in memberships]
+    if len(memberships) != 1 or not conditions_left or memberships[0].args[0].kind != "sym":
         return None
-    main = others[0] if len(others) == 1 else Node("list", tuple(others))
-    found = reals(main)
-    if found is None or found.variable != memberships[0].args[0].leaf:
+    main = conditions_left[0] if len(conditions_left) == 1 else Node("list", tuple(conditions_left))
+    restriction = reals(main)
+    if restriction is None or restriction.variable != memberships[0].args[0].leaf:
         return None
     return Node("suchthat", (memberships[0], main))
 
@@ -128,8 +128,8 @@ def _with_declarations(node: Node) -> Node:
         if (start := _terms_of_parameter(node.args)) is not None:
             main = node.args[0] if start == 1 else Node(node.kind, node.args[:start], node.leaf)
             return Node("where", (main, Node("list", node.args[start:])))
-    if (parts := _apart(node)) is not None and _declares(parts[1], (parts[0],)):
-        return Node("where", parts)
+    if (pair := _apart(node)) is not None and _declares(pair[1], (pair[0],)):
+        return Node("where", pair)
     if node.kind == "suchthat" and _declares(node.args[1], (node.args[0],)) and node.args[0].kind != "sym":
         return Node("where", node.args)
     if node.kind == "brace" and len(node.args) == 1 and node.args[0].kind == "where":
@@ -156,15 +156,15 @@ def _terms_of_parameter(items: Sequence[Node]) -> int | None:
     return start if start and str(items[start].args[0].leaf) in used else None
 
 
-def _declares(item: Node, before: Sequence[Node]) -> bool:
+def _declares(item: Node, earlier: Sequence[Node]) -> bool:
     """Whether an item declares the set of a letter that occurs in the items before it, when those give values."""
     if item.kind in _BOUNDS:
         about = values.names(item)
-        return len(about) == 1 and all(node.kind not in _CONDITIONS and about <= _free_names(node) for node in before)
-    if item.kind != "in" or item.args[1].kind not in ("sym", "apply", "^") or not before:
+        return len(about) == 1 and all(node.kind not in _CONDITIONS and about <= _free_names(node) for node in earlier)
+    if item.kind != "in" or item.args[1].kind not in ("sym", "apply", "^") or not earlier:
         return False
     declared = values.names(item.args[0])
-    used = frozenset[str]().union(*(_free_names(node) for node in before))
+    used = frozenset[str]().union(*(_free_names(node) for node in earlier))
     return bool(declared) and declared <= used
 
 
@@ -172,11 +172,13 @@ _BOUNDS = ("!=", "<", "<=", ">", ">=")
 """Relations that restrict a letter: behind an expression with that letter, they say when the expression holds."""
 
 
-def _limits(item: Node, before: Sequence[Node]) -> bool:
+def _limits(item: Node, earlier: Sequence[Node]) -> bool:
     """Whether an item declares a letter of the values before it, or is an interval that it lies in: `0 < x < 1`."""
-    if _declares(item, before) or item.kind not in ("chain", "in") or (span := reals(item)) is None:
-        return _declares(item, before)
-    return bool(before) and all(node.kind not in _CONDITIONS and span.variable in _free_names(node) for node in before)
+    if _declares(item, earlier) or item.kind not in ("chain", "in") or (span := reals(item)) is None:
+        return _declares(item, earlier)
+    return bool(earlier) and all(
+        node.kind not in _CONDITIONS and span.variable in _free_names(node) for node in earlier
+    )
 
 
 def _free_names(node: Node) -> frozenset[str]:
@@ -194,9 +196,9 @@ _EMPTY = Node("sym", leaf="emptyset")
 def _difference_of_sets(node: Node) -> Node:
     r"""Read `\mathbb{R} - \{2\}` as a difference of sets."""
     if node.kind == "+" and len(node.args) == 2 and node.args[1].kind == "neg":
-        whole, taken = node.args[0], node.args[1].args[0]
-        if taken.kind == "brace" and (whole.kind == "brace" or str(whole.leaf).startswith("mathbb ")):
-            return Node("setminus", (whole, taken))
+        minuend, subtrahend = node.args[0], node.args[1].args[0]
+        if subtrahend.kind == "brace" and (minuend.kind == "brace" or str(minuend.leaf).startswith("mathbb ")):
+            return Node("setminus", (minuend, subtrahend))
     return node
 
 
@@ -204,61 +206,61 @@ def _evaluated(node: Node) -> Node:
     """Compute unions, intersections and differences of finite sets; the result is one finite set."""
     if node.kind not in ("union", "cap", "setminus"):
         return node
-    parts = [_evaluated(arg) for arg in node.args]
-    if not all(part.kind == "brace" or part == _EMPTY for part in parts):
+    sets_read = [_evaluated(arg) for arg in node.args]
+    if not all(part.kind == "brace" or part == _EMPTY for part in sets_read):
         return node
-    sets = [part.args for part in parts]
+    sets = [part.args for part in sets_read]
     if any(member.leaf == "ldots" for members in sets for member in members):
         return node
-    found = list(sets[0])
+    elements = list(sets[0])
     for members in sets[1:]:
         if node.kind == "union":
-            found += [member for member in members if not _holds(found, member)]
+            elements += [member for member in members if not _holds(elements, member)]
         else:
-            found = [member for member in found if _holds(members, member) == (node.kind == "cap")]
-    return Node("brace", tuple(found)) if found else _EMPTY
+            elements = [member for member in elements if _holds(members, member) == (node.kind == "cap")]
+    return Node("brace", tuple(elements)) if elements else _EMPTY
 
 
 def _holds(members: Sequence[Node], member: Node) -> bool:
-    return any(_same_value(member, other) for other in members)
+    return any(_same_value(member, element) for element in members)
 
 
-def _same_value(one: Node, two: Node) -> bool:
+def _same_value(first: Node, second: Node) -> bool:
     try:
-        return one == two or values.same(one, two)
+        return first == second or values.same(first, second)
     except (NoValue, TooComplex):
         return False
 
 
 def _without_ellipsis(items: tuple[Node, ...]) -> tuple[Node, ...]:
     """Write out an arithmetic progression with … in it, or keep its first two terms, … and its last; else the items."""
-    places = [index for index, item in enumerate(items) if item.leaf == "ldots"]
-    if len(places) != 1 or not places[0]:
+    positions = [index for index, item in enumerate(items) if item.leaf == "ldots"]
+    if len(positions) != 1 or not positions[0]:
         return items
-    before, after = items[: places[0]], items[places[0] + 1 :]
+    head, tail = items[: positions[0]], items[positions[0] + 1 :]
     try:
-        return _progression(before, after) or items
+        return _progression(head, tail) or items
     except (NoValue, TooComplex):
         return items
 
 
-def _progression(before: Sequence[Node], after: Sequence[Node]) -> tuple[Node, ...] | None:
-    first, last = before[0], after[-1:]
-    step = values.ONE if len(before) == 1 else _step(before[0], before[1])
-    for terms in (before, after):
+def _progression(head: Sequence[Node], tail: Sequence[Node]) -> tuple[Node, ...] | None:
+    first, last = head[0], tail[-1:]
+    step = values.ONE if len(head) == 1 else _step(head[0], head[1])
+    for terms in (head, tail):
         if not all(values.same(step, _step(*pair)) for pair in pairwise(terms)):
             return None
     low, high, gap = (values.exact(node) for node in (first, last[0] if last else first, step))
     if not last or low is None or high is None or gap is None:
-        return (*before[:2], Node("sym", leaf="ldots"), *last) if len(before) > 1 else None
+        return (*head[:2], Node("sym", leaf="ldots"), *last) if len(head) > 1 else None
     count = (high - low) / gap if gap else Fraction(0)
-    if count.denominator != 1 or not len(before) <= count < _MAX_TERMS:
+    if count.denominator != 1 or not len(head) <= count < _MAX_TERMS:
         return None
     return tuple(_number(low + index * gap) for index in range(count.numerator + 1))
 
 
-def _step(one: Node, two: Node) -> Node:
-    return Node("+", (two, Node("neg", (one,))))
+def _step(first: Node, second: Node) -> Node:
+    return Node("+", (second, Node("neg", (first,))))
 
 
 def _number(value: Fraction) -> Node:

@@ -264,27 +264,27 @@ def _unit_words(match: re.Match[str]) -> str:
 
 def _without_introduction(text: str) -> str:
     """Remove words that announce an answer, with or without braces around them: "The final answer is"."""
-    said, found = _lead(text)
-    place = _past(found, _NOUNS, _past(found, _BEFORE_NOUNS, 0, again=True))
-    if not any(cue.kind in _NOUNS and cue.stop == place for cue in found):
+    lead, phrases = _lead(text)
+    position = _past(phrases, _NOUNS, _past(phrases, _BEFORE_NOUNS, 0, repeats=True))
+    if not any(cue.kind in _NOUNS and cue.stop == position for cue in phrases):
         return text
-    verb = _past(found, _VERBS, place)
-    verb += verb < len(said) and said[verb].text in ":=" and (verb == place or said[verb].text == ":")
-    if verb == place:
+    verb = _past(phrases, _VERBS, position)
+    verb += verb < len(lead) and lead[verb].text in ":=" and (verb == position or lead[verb].text == ":")
+    if verb == position:
         return text
-    end = said[verb - 1].end
-    after = text[end:].lstrip()
-    if after.startswith("}"):
-        return after[1:]
-    return text if "\\text" in text[:end] else after
+    end = lead[verb - 1].end
+    remainder = text[end:].lstrip()
+    if remainder.startswith("}"):
+        return remainder[1:]
+    return text if "\\text" in text[:end] else remainder
 
 
 def _without_lead(text: str) -> str:
     """Remove words of other scripts that announce an amount before a number or a formula: 一共, 约为."""
-    said, found = ([], []) if text.isascii() else _lead(text)
-    place = _past(found, _TELLING, 0, again=True)
-    is_led = 0 < place < len(said) and not text[said[0].start].isascii()
-    return text[said[place].start :] if is_led and _BEGINS_VALUE.match(said[place].text) else text
+    lead, phrases = ([], []) if text.isascii() else _lead(text)
+    position = _past(phrases, _TELLING, 0, repeats=True)
+    is_led = 0 < position < len(lead) and not text[lead[0].start].isascii()
+    return text[lead[position].start :] if is_led and _BEGINS_VALUE.match(lead[position].text) else text
 
 
 _LEAD_CHARS = 60
@@ -297,20 +297,20 @@ def _lead(text: str) -> tuple[Sequence[Word], Sequence[Cue]]:
     """The words at the beginning of a text; empty if the text does not begin with words."""
     if not _BEGINS_WITH_WORDS.match(text):
         return (), ()
-    said = words(text, 0, _LEAD_CHARS)
-    return said, cues(said)
+    lead = words(text, 0, _LEAD_CHARS)
+    return lead, cues(lead)
 
 
 _BEGINS_WITH_WORDS = re.compile(r"\s*(?:\\text|[^\W\d_]{2}|[^\x00-\x7f])")
 
 
-def _past(found: Sequence[Cue], kinds: frozenset[Kind], place: int, again: bool = False) -> int:
-    """The position behind the longest phrase of some kinds at a position; `again`: behind several such phrases."""
-    while stops := [cue.stop for cue in found if cue.first == place and cue.kind in kinds]:
-        place = max(stops)
-        if not again:
+def _past(phrases: Sequence[Cue], kinds: frozenset[Kind], position: int, repeats: bool = False) -> int:
+    """The position behind the longest phrase of some kinds at a position; `repeats`: behind several such phrases."""
+    while stops := [cue.stop for cue in phrases if cue.first == position and cue.kind in kinds]:
+        position = max(stops)
+        if not repeats:
             break
-    return place
+    return position
 
 
 def _higher_root(match: re.Match[str]) -> str:

@@ -132,46 +132,46 @@ class Comparison:
     def _words(self, reference: Node, answer: Node) -> bool | None:
         if "text" not in (reference.kind, answer.kind):
             return None
-        left, right = words_of(reference), words_of(answer)
-        if left in _NAMED_SETS and right is None:
-            return self.equal(_NAMED_SETS[left], answer)
-        if right in _NAMED_SETS and left is None:
-            return self.equal(reference, _NAMED_SETS[right])
-        if (truths := same_truths(left or "")) is not None:
-            return right in truths
-        return left is not None and (left == right or {left, right} == {"all real numbers", "r"})
+        lhs, rhs = words_of(reference), words_of(answer)
+        if lhs in _NAMED_SETS and rhs is None:
+            return self.equal(_NAMED_SETS[lhs], answer)
+        if rhs in _NAMED_SETS and lhs is None:
+            return self.equal(reference, _NAMED_SETS[rhs])
+        if (truths := same_truths(lhs or "")) is not None:
+            return rhs in truths
+        return lhs is not None and (lhs == rhs or {lhs, rhs} == {"all real numbers", "r"})
 
     # relations
 
     def _relations(self, reference: Node, answer: Node) -> bool | None:
-        left, right = reference.kind in RELATIONS, answer.kind in RELATIONS
-        if not left and not right:
+        reference_relates, answer_relates = reference.kind in RELATIONS, answer.kind in RELATIONS
+        if not reference_relates and not answer_relates:
             return None
         if (sets := self._sets(reference, answer)) is not None:
             return sets
-        one, two = each_named(reference, answer), each_named(answer, reference)
-        if one is not reference or two is not answer:
-            return self.equal(one, two)
+        reference_named, answer_named = each_named(reference, answer), each_named(answer, reference)
+        if reference_named is not reference or answer_named is not answer:
+            return self.equal(reference_named, answer_named)
         if any("approx" in (node.kind, *str(node.leaf).split()) for node in (reference, answer)):
             return self._rounded(reference, answer)
-        if left and right:
+        if reference_relates and answer_relates:
             return self._two_relations(reference, answer)
-        value = relations.assigned(reference if left else answer)
-        if value is None and right and not values.names(reference):
+        value = relations.assigned(reference if reference_relates else answer)
+        if value is None and answer_relates and not values.names(reference):
             value = relations.total(answer)
         if value is None:
             return False
-        return self.equal(value, answer) if left else self.equal(reference, value)
+        return self.equal(value, answer) if reference_relates else self.equal(reference, value)
 
     def _two_relations(self, reference: Node, answer: Node) -> bool:
         if reference.kind == answer.kind == "cong":
             return self._congruences(reference, answer)
         reference, answer = relations.turned(reference), relations.turned(answer)
-        left, right = relations.assigned(reference), relations.assigned(answer)
-        if left is not None and right is not None and relations.same_label(reference.args[0], answer.args[0]):
+        lhs, rhs = relations.assigned(reference), relations.assigned(answer)
+        if lhs is not None and rhs is not None and relations.same_label(reference.args[0], answer.args[0]):
             names = relations.renamed_arguments(reference.args[0], answer.args[0])
-            is_free = not {str(new.leaf) for new in names.values()} & (values.names(right) - set(names))
-            return is_free and self._same_solution(left, replace_names(right, names))
+            is_free = not {str(new.leaf) for new in names.values()} & (values.names(rhs) - set(names))
+            return is_free and self._same_solution(lhs, replace_names(rhs, names))
         if "chain" in (reference.kind, answer.kind):
             return self._chains(reference, answer)
         flipped = FLIPPED.get(answer.kind)
@@ -194,14 +194,14 @@ class Comparison:
     def _same_equation(self, reference: Sequence[Node], answer: Sequence[Node], is_equality: bool) -> bool:
         if self._in_order(reference, answer) or self._in_order(reference, answer[::-1]):
             return True
-        left, right = level_of(reference), level_of(answer)
-        if (left is None or right is None) and relations.are_about_others(reference, answer):
+        lhs, rhs = level_of(reference), level_of(answer)
+        if (lhs is None or rhs is None) and relations.are_about_others(reference, answer):
             return False
         if relations.proportional(reference, answer, positive=False):
             return True
         if not is_equality:
             return False
-        if left is not None and right is not None and self._same_solution(left, right):
+        if lhs is not None and rhs is not None and self._same_solution(lhs, rhs):
             return True
         return relations.same_when_solved(reference, answer)
 
@@ -210,21 +210,21 @@ class Comparison:
         labels = [relations.label(node) for node in (reference, answer)]
         if labels[0] is not None and labels[1] is not None and not relations.same_label(labels[0], labels[1]):
             return False
-        left, right = self._said(reference), self._said(answer)
-        if left is None or right is None:
+        lhs, rhs = self._said(reference), self._said(answer)
+        if lhs is None or rhs is None:
             return False
-        if left.exact is not None and right.exact is not None and self.equal(left.exact, right.exact):
+        if lhs.exact is not None and rhs.exact is not None and self.equal(lhs.exact, rhs.exact):
             return True
-        if left.near is None:
-            return left.exact is not None and right.near is not None and self.equal(left.exact, right.near)
-        if right.exact is not None:
-            is_decimal = left.exact is None or relations.last_place(right.exact) is not None
-            return is_decimal and relations.is_near(left.near, right.exact)
-        return right.near is not None and relations.is_near(left.near, right.near)
+        if lhs.near is None:
+            return lhs.exact is not None and rhs.near is not None and self.equal(lhs.exact, rhs.near)
+        if rhs.exact is not None:
+            is_decimal = lhs.exact is None or relations.last_place(rhs.exact) is not None
+            return is_decimal and relations.is_near(lhs.near, rhs.exact)
+        return rhs.near is not None and relations.is_near(lhs.near, rhs.near)
 
     def _said(self, node: Node) -> Rounded | None:
-        if (found := relations.rounded(node)) is not None or "approx" in (node.kind, *str(node.leaf).split()):
-            return found
+        if (rounded := relations.rounded(node)) is not None or "approx" in (node.kind, *str(node.leaf).split()):
+            return rounded
         value = relations.assigned(node) if node.kind in RELATIONS else node
         return None if value is None else Rounded(value, None)
 
@@ -240,15 +240,15 @@ class Comparison:
     def _congruences(self, reference: Node, answer: Node) -> bool:
         if len(reference.args) != 3 or len(answer.args) != 3:
             return self._in_order(reference.args, answer.args)
-        left, right, modulus = reference.args
+        lhs, rhs, modulus = reference.args
         unsaid = Node("sym", leaf="")
         if not self.equal(modulus, answer.args[2]):
             return False
-        if unsaid not in (left, answer.args[0]) and not self.equal(left, answer.args[0]):
+        if unsaid not in (lhs, answer.args[0]) and not self.equal(lhs, answer.args[0]):
             return False
-        remainder = Node("mod", (relations.difference((right, answer.args[1])), modulus))
+        remainder = Node("mod", (relations.difference((rhs, answer.args[1])), modulus))
         try:
-            return values.exact(remainder) == 0 or self.equal(right, answer.args[1])
+            return values.exact(remainder) == 0 or self.equal(rhs, answer.args[1])
         except NoValue:
             return False
 
@@ -258,48 +258,50 @@ class Comparison:
         """Compare two sets of reals; None unless both are such sets, and for two plain pairs such as (1, 2)."""
         if reference.kind in PAIRS and answer.kind in PAIRS:
             return None
-        left, right = reals(reference), reals(answer)
-        if left is None or right is None:
+        lhs, rhs = reals(reference), reals(answer)
+        if lhs is None or rhs is None:
             return None
-        if left.variable is not None and right.variable is not None and left.variable != right.variable:
+        if lhs.variable is not None and rhs.variable is not None and lhs.variable != rhs.variable:
             return None if reference.kind in FLIPPED and answer.kind in FLIPPED else False
-        return self._same_reals(left, right)
+        return self._same_reals(lhs, rhs)
 
     def _integers(self, reference: Node, answer: Node) -> bool | None:
         """Compare two sets of integers; None unless a condition makes one of them such a set."""
-        left, right = integers(reference), integers(answer)
-        if left and right:
-            return any(one in right for one in left)
-        if not left and not right:
+        reference_spans, answer_spans = integers(reference), integers(answer)
+        if reference_spans and answer_spans:
+            return any(run in answer_spans for run in reference_spans)
+        if not reference_spans and not answer_spans:
             return None
-        found, other = (left, answer) if left else (right, reference)
-        if other.kind == "suchthat":
+        span_readings, set_node = (reference_spans, answer) if reference_spans else (answer_spans, reference)
+        if set_node.kind == "suchthat":
             return None
-        lists = [written for spans in found if (written := listed(spans)) is not None]
-        return any(self.equal(written, other) if left else self.equal(other, written) for written in lists)
+        lists = [listing for spans in span_readings if (listing := listed(spans)) is not None]
+        return any(
+            self.equal(listing, set_node) if reference_spans else self.equal(set_node, listing) for listing in lists
+        )
 
     # points
 
     def _points(self, reference: Node, answer: Node) -> bool | None:
         """Compare points such as A(1, 2): the coordinates must be equal, and the labels too if both have one."""
-        left, right = labelled_point(reference), labelled_point(answer)
-        if left is not None and right is not None:
-            return left[0] == right[0] and self._in_order(left[1].args, right[1].args)
-        found, other = (left, answer) if left is not None else (right, reference)
-        if found is None or other.kind not in (*PAIRS, "matrix", "brace"):
+        lhs, rhs = labelled_point(reference), labelled_point(answer)
+        if lhs is not None and rhs is not None:
+            return lhs[0] == rhs[0] and self._in_order(lhs[1].args, rhs[1].args)
+        point, coordinates = (lhs, answer) if lhs is not None else (rhs, reference)
+        if point is None or coordinates.kind not in (*PAIRS, "matrix", "brace"):
             return None
-        if found[0] in (_NO_LABELS if left is not None else _DISTRIBUTIONS):
+        if point[0] in (_NO_LABELS if lhs is not None else _DISTRIBUTIONS):
             return False
-        return self.equal(found[1], other) if left is not None else self.equal(other, found[1])
+        return self.equal(point[1], coordinates) if lhs is not None else self.equal(coordinates, point[1])
 
-    def _same_reals(self, left: Reals, right: Reals) -> bool:
-        if len(left.pieces) != len(right.pieces):
+    def _same_reals(self, lhs: Reals, rhs: Reals) -> bool:
+        if len(lhs.pieces) != len(rhs.pieces):
             return False
         return all(
-            (one.low_open, one.high_open) == (two.low_open, two.high_open)
-            and self.equal(one.low, two.low)
-            and self.equal(one.high, two.high)
-            for one, two in zip(left.pieces, right.pieces, strict=True)
+            (first.low_open, first.high_open) == (second.low_open, second.high_open)
+            and self.equal(first.low, second.low)
+            and self.equal(first.high, second.high)
+            for first, second in zip(lhs.pieces, rhs.pieces, strict=True)
         )
 
     # elements
@@ -336,91 +338,91 @@ class Comparison:
     def _lists(self, reference: Node, answer: Node) -> bool:
         if any(node.kind in TUPLES for node in (reference, answer)):
             return self._list_and_tuple(reference, answer)
-        left, right = members.members(reference), members.members(answer)
-        if not (self._same_connection(left, right) and self._same_nesting(left, right)):
+        lhs, rhs = members.members(reference), members.members(answer)
+        if not (self._same_connection(lhs, rhs) and self._same_nesting(lhs, rhs)):
             return False
-        if self._options.ordered or (left.are_truths and right.are_truths and "brace" not in (left.kind, right.kind)):
-            return self._in_order(left.items, right.items)
-        if any(item.leaf == "ldots" for item in (*left.items, *right.items)):
-            return self._in_order(left.items, right.items)
-        if left.are_distinct != right.are_distinct:
-            return self._by_position(left, right)
-        items = self._without_common_names(left, right)
-        one, two = (
-            members.without_repetitions(found, self.equal)
-            if held.kind in ("brace", "or") or _are_points(found)
-            else found
-            for held, found in zip((left, right), items, strict=True)
+        if self._options.ordered or (lhs.are_truths and rhs.are_truths and "brace" not in (lhs.kind, rhs.kind)):
+            return self._in_order(lhs.items, rhs.items)
+        if any(item.leaf == "ldots" for item in (*lhs.items, *rhs.items)):
+            return self._in_order(lhs.items, rhs.items)
+        if lhs.are_distinct != rhs.are_distinct:
+            return self._by_position(lhs, rhs)
+        items = self._without_common_names(lhs, rhs)
+        lhs_items, rhs_items = (
+            members.without_repetitions(side_items, self.equal)
+            if side.kind in ("brace", "or") or _are_points(side_items)
+            else side_items
+            for side, side_items in zip((lhs, rhs), items, strict=True)
         )
-        return members.match_in_any_order(one, two, self.equal)
+        return members.match_in_any_order(lhs_items, rhs_items, self.equal)
 
-    def _same_connection(self, left: Members, right: Members) -> bool:
+    def _same_connection(self, lhs: Members, rhs: Members) -> bool:
         """Whether both lists are connected alike: `or` differs from `and`, unless the elements are only values."""
-        if {left.said, right.said} == {"or", "and"}:
-            return not left.are_statements and not right.are_statements
+        if {lhs.said, rhs.said} == {"or", "and"}:
+            return not lhs.are_statements and not rhs.are_statements
         return True
 
-    def _same_nesting(self, left: Members, right: Members) -> bool:
+    def _same_nesting(self, lhs: Members, rhs: Members) -> bool:
         """Whether both are nested alike: a set that holds one set differs from that set."""
-        for held, other in ((left, right), (right, left)):
-            if held.kind == "brace" and not other.kind and len(held.items) == 1:
-                only = held.items[0]
+        for side, opposite in ((lhs, rhs), (rhs, lhs)):
+            if side.kind == "brace" and not opposite.kind and len(side.items) == 1:
+                only = side.items[0]
                 return only.leaf != "emptyset" and only.kind not in ("brace", "suchthat", "union", "cap", "setminus")
         return True
 
-    def _by_position(self, left: Members, right: Members) -> bool:
+    def _by_position(self, lhs: Members, rhs: Members) -> bool:
         """Compare named elements with bare values by position; alternatives and sets have no positions."""
-        bare = right if left.are_distinct else left
+        bare = rhs if lhs.are_distinct else lhs
         if any(bare.names) or bare.kind in ("brace", "or"):
             return False
-        return self._in_order(left.items, right.items)
+        return self._in_order(lhs.items, rhs.items)
 
-    def _without_common_names(self, left: Members, right: Members) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
+    def _without_common_names(self, lhs: Members, rhs: Members) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
         """The solutions of one unknown on both sides as bare values, however the unknown is numbered."""
-        if not (left.are_solutions and right.are_solutions):
-            return left.items, right.items
-        unknowns = {name.partition("_")[0] for name in (*left.names, *right.names)}
-        if len(unknowns) > 1 or any(name.startswith("unit ") for name in left.names):
-            return left.items, right.items
-        return members.values_of(left), members.values_of(right)
+        if not (lhs.are_solutions and rhs.are_solutions):
+            return lhs.items, rhs.items
+        unknowns = {name.partition("_")[0] for name in (*lhs.names, *rhs.names)}
+        if len(unknowns) > 1 or any(name.startswith("unit ") for name in lhs.names):
+            return lhs.items, rhs.items
+        return members.values_of(lhs), members.values_of(rhs)
 
     def _list_and_tuple(self, reference: Node, answer: Node) -> bool:
-        held, other = (reference, answer) if reference.kind in LISTS else (answer, reference)
-        if held.kind == "brace" and len(held.args) == 1 and held.args[0].kind in TUPLES:
-            return self.equal(*((held.args[0], other) if held is reference else (other, held.args[0])))
-        coordinates = members.as_coordinates(members.members(held))
-        is_list = other.kind == "bracket" and len(other.args) > 2
-        if coordinates is None or not (other.kind == "paren" or is_list):
+        elements, tuple_ = (reference, answer) if reference.kind in LISTS else (answer, reference)
+        if elements.kind == "brace" and len(elements.args) == 1 and elements.args[0].kind in TUPLES:
+            return self.equal(*((elements.args[0], tuple_) if elements is reference else (tuple_, elements.args[0])))
+        coordinates = members.as_coordinates(members.members(elements))
+        is_list = tuple_.kind == "bracket" and len(tuple_.args) > 2
+        if coordinates is None or not (tuple_.kind == "paren" or is_list):
             return False
-        return self._in_order(*((coordinates, other.args) if held is reference else (other.args, coordinates)))
+        return self._in_order(*((coordinates, tuple_.args) if elements is reference else (tuple_.args, coordinates)))
 
     def _ratios(self, reference: Node, answer: Node) -> bool:
         """Compare ratios: they may be scaled, a ratio of two is their quotient, and a time of day is not a ratio."""
         if reference.kind == answer.kind and self._in_order(reference.args, answer.args):
             return True
-        left, right = (node.args if node.kind == "ratio" else (node, values.ONE) for node in (reference, answer))
-        if len(left) != len(right) or (
+        lhs, rhs = (node.args if node.kind == "ratio" else (node, values.ONE) for node in (reference, answer))
+        if len(lhs) != len(rhs) or (
             reference.kind == answer.kind and may_be_moment(reference) and may_be_moment(answer)
         ):
             return False
         try:
             return all(
-                values.same(Node("*", (one, right[0])), Node("*", (two, left[0])))
-                for one, two in zip(left[1:], right[1:], strict=True)
+                values.same(Node("*", (first, rhs[0])), Node("*", (second, lhs[0])))
+                for first, second in zip(lhs[1:], rhs[1:], strict=True)
             )
         except NoValue:
             return False
 
     def _conditions(self, reference: Node, answer: Node) -> bool:
         """Compare the conditions of {element | condition}; the names of bound variables do not count."""
-        bound, given = (list(names_in_order(node.args[0])) for node in (reference, answer))
-        if len(bound) != len(given):
+        bound, names_used = (list(names_in_order(node.args[0])) for node in (reference, answer))
+        if len(bound) != len(names_used):
             return False
-        names = {name: Node("sym", leaf=other) for name, other in zip(given, bound, strict=True)}
+        names = {name: Node("sym", leaf=name_bound) for name, name_bound in zip(names_used, bound, strict=True)}
         return self._in_order(reference.args, [replace_names(arg, names) for arg in answer.args])
 
-    def _in_order(self, left: Sequence[Node], right: Sequence[Node]) -> bool:
-        return len(left) == len(right) and all(self.equal(one, two) for one, two in zip(left, right, strict=True))
+    def _in_order(self, lhs: Sequence[Node], rhs: Sequence[Node]) -> bool:
+        return len(lhs) == len(rhs) and all(self.equal(first, second) for first, second in zip(lhs, rhs, strict=True))
 
     # quantities and values
 
@@ -439,11 +441,11 @@ class Comparison:
             return same_letters(reference, answer)
         if reference.kind == answer.kind:
             return reference.args[0] == answer.args[0]
-        option, other = (reference, answer) if reference.kind == "option" else (answer, reference)
-        if other.kind == "sym" and str(other.leaf) in _CHOICES:
-            return other == option.args[0]
-        rest = option.args[1]
-        return self.equal(rest, other) if option is reference else self.equal(other, rest)
+        option, value = (reference, answer) if reference.kind == "option" else (answer, reference)
+        if value.kind == "sym" and str(value.leaf) in _CHOICES:
+            return value == option.args[0]
+        option_text = option.args[1]
+        return self.equal(option_text, value) if option is reference else self.equal(value, option_text)
 
     def _percents(self, reference: Node, answer: Node) -> bool | None:
         """Compare with a percent sign on one side only: it is a hundredth, or a unit that may be left out.

@@ -37,17 +37,17 @@ def diagnose(payload: Sequence[Any]) -> dict[str, Any]:
     """
     references, answer, packed, reason, response, question, steps, extraction = payload
     options = Options.unpacked(packed)
-    known = [read_reference(localized(text, options), options.unit) for text in references]
-    reference = next((each for each in known if isinstance(each, Reading)), None)
+    read_references = [read_reference(localized(text, options), options.unit) for text in references]
+    reference = next((reading for reading in read_references if isinstance(reading, Reading)), None)
     detail: dict[str, Any] = {}
     if reference is not None:
         detail["reference_as_read"] = show(reference.node)[:_MAX_SHOWN_CHARS]
-    given = _read(answer if answer is None else localized(answer, options))
-    if given is not None:
-        detail["answer_as_read"] = show(given.node)[:_MAX_SHOWN_CHARS]
-    found = [] if response is None else _of_response(response, question, extraction)
-    found += of_outcome(reason)
-    if reference is not None and given is not None and reason in ("wrong_answer", "wrong_form"):
+    answer_read = _read(answer if answer is None else localized(answer, options))
+    if answer_read is not None:
+        detail["answer_as_read"] = show(answer_read.node)[:_MAX_SHOWN_CHARS]
+    patterns = [] if response is None else _of_response(response, question, extraction)
+    patterns += of_outcome(reason)
+    if reference is not None and answer_read is not None and reason in ("wrong_answer", "wrong_form"):
         context = Context(
             question=question,
             steps=steps or annotated_steps(references[0]),
@@ -56,17 +56,17 @@ def diagnose(payload: Sequence[Any]) -> dict[str, Any]:
             ordered=options.ordered,
             right=reason == "wrong_form",
         )
-        found += find(reference.node, given.node, context)
-    if found:
-        detail["error_patterns"] = [pattern.as_json() for pattern in in_order(found)]
+        patterns += find(reference.node, answer_read.node, context)
+    if patterns:
+        detail["error_patterns"] = [pattern.as_json() for pattern in in_order(patterns)]
     return detail
 
 
 def _of_response(response: str, question: str | None, extraction: str) -> list[Pattern]:
     response = without_html(without_struck(response))
     params = ExtractionParams.model_validate_json(extraction)
-    found = corrected(response, extract(response, params, MATH_CHANNELS), params.on_conflict)
-    return [*of_extraction(found, response), *of_writing(response, question)]
+    extraction_found = corrected(response, extract(response, params, MATH_CHANNELS), params.on_conflict)
+    return [*of_extraction(extraction_found, response), *of_writing(response, question)]
 
 
 def _read(answer: str | None) -> Reading | None:

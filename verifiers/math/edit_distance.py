@@ -113,23 +113,23 @@ def _postorder(root: Any) -> list[_Place]:
         Unreadable: a part is not an operator, function, letter or number.
         TooComplex: there are more than `_MAX_TREE_NODES`.
     """
-    places: list[_Place] = []
+    nodes: list[_Place] = []
 
     def add(part: Any) -> None:
-        first = len(places)
+        first = len(nodes)
         label = _label(part)
         for arg in () if label[0] in ("number", "symbol") else part.args:
             add(arg)
-        if len(places) >= _MAX_TREE_NODES:
+        if len(nodes) >= _MAX_TREE_NODES:
             raise TooComplex("too many parts for an edit distance")
-        size = len(places) - first + 1
-        whole = (
+        size = len(nodes) - first + 1
+        weight = (
             size if size <= _SINGLE_COSTS_UP_TO else _SINGLE_COSTS_UP_TO + _COST_BEYOND * (size - _SINGLE_COSTS_UP_TO)
         )
-        places.append(_Place(label, first, whole))
+        nodes.append(_Place(label, first, weight))
 
     add(root)
-    return places
+    return nodes
 
 
 def _label(part: Any) -> tuple[str, str]:
@@ -144,40 +144,42 @@ def _label(part: Any) -> tuple[str, str]:
     raise Unreadable(f"{type(part).__name__} in an expression")
 
 
-def distance(one: Sequence[_Place], other: Sequence[_Place]) -> float:
+def distance(tree: Sequence[_Place], goal: Sequence[_Place]) -> float:
     """The cost of the cheapest edits that turn one tree into the other; both in postorder."""
-    trees = [[0.0] * len(other) for _ in one]
-    for left in _keyroots(one):
-        for right in _keyroots(other):
-            _compare(one, other, left, right, trees)
+    trees = [[0.0] * len(goal) for _ in tree]
+    for root in _keyroots(tree):
+        for target_root in _keyroots(goal):
+            _compare(tree, goal, root, target_root, trees)
     return trees[-1][-1]
 
 
-def _keyroots(places: Sequence[_Place]) -> list[int]:
+def _keyroots(nodes: Sequence[_Place]) -> list[int]:
     """The last place for each first leaf: the root, and each node that has a sister before it."""
-    return sorted({place.first: index for index, place in enumerate(places)}.values())
+    return sorted({node.first: index for index, node in enumerate(nodes)}.values())
 
 
-def _compare(one: Sequence[_Place], other: Sequence[_Place], left: int, right: int, trees: list[list[float]]) -> None:
-    """Fill `trees` with the distances of the subtrees that begin with the same leaves as those at `left` and `right`.
+def _compare(
+    tree: Sequence[_Place], goal: Sequence[_Place], root: int, goal_root: int, trees: list[list[float]]
+) -> None:
+    """Fill `trees` with the distances of the subtrees that begin with the same leaves as those at `root` and `goal_root`.
 
     `costs[i][j]` is the distance of the forests of the first i and j places.
     """
-    low, start = one[left].first, other[right].first
-    costs = [[0.0] * (right - start + 2) for _ in range(left - low + 2)]
-    for i in range(low, left + 1):
-        costs[i - low + 1][0] = costs[one[i].first - low][0] + one[i].whole
-    for j in range(start, right + 1):
-        costs[0][j - start + 1] = costs[0][other[j].first - start] + other[j].whole
-    for i in range(low, left + 1):
-        mine = one[i]
-        above, here, before = costs[i - low], costs[i - low + 1], costs[mine.first - low]
-        for j in range(start, right + 1):
-            its, column = other[j], j - start + 1
-            gap = its.first - start
-            cost = min(above[column] + 1, here[column - 1] + 1, before[column] + mine.whole, here[gap] + its.whole)
-            if mine.first == low and its.first == start:
-                cost = trees[i][j] = min(cost, above[column - 1] + (mine.label != its.label))
+    low, start = tree[root].first, goal[goal_root].first
+    costs = [[0.0] * (goal_root - start + 2) for _ in range(root - low + 2)]
+    for i in range(low, root + 1):
+        costs[i - low + 1][0] = costs[tree[i].first - low][0] + tree[i].whole
+    for j in range(start, goal_root + 1):
+        costs[0][j - start + 1] = costs[0][goal[j].first - start] + goal[j].whole
+    for i in range(low, root + 1):
+        x = tree[i]
+        above_row, row, first = costs[i - low], costs[i - low + 1], costs[x.first - low]
+        for j in range(start, goal_root + 1):
+            y, column = goal[j], j - start + 1
+            gap = y.first - start
+            cost = min(above_row[column] + 1, row[column - 1] + 1, first[column] + x.whole, row[gap] + y.whole)
+            if x.first == low and y.first == start:
+                cost = trees[i][j] = min(cost, above_row[column - 1] + (x.label != y.label))
             else:
-                cost = min(cost, before[gap] + trees[i][j])
-            here[column] = cost
+                cost = min(cost, first[gap] + trees[i][j])
+            row[column] = cost

@@ -68,23 +68,23 @@ class Computation:
 
 def computations(text: str, max_chars: int) -> Iterator[Computation]:
     """The equations of a text from its beginning, until `max_chars` characters of them are read."""
-    for one, two in _all_equations(text):
-        if not any(_OPERATION.search(side[0]) for side in (one, two)):
+    for lhs_readings, rhs_readings in _all_equations(text):
+        if not any(_OPERATION.search(side[0]) for side in (lhs_readings, rhs_readings)):
             continue
-        max_chars -= sum(map(len, (*one, *two)))
+        max_chars -= sum(map(len, (*lhs_readings, *rhs_readings)))
         if max_chars < 0:
             return
-        left, right = (side[-1].strip(" $&") for side in (one, two))
-        yield Computation(left, right, _holds(one, two))
+        lhs, rhs = (side[-1].strip(" $&") for side in (lhs_readings, rhs_readings))
+        yield Computation(lhs, rhs, _holds(lhs_readings, rhs_readings))
 
 
 def _all_equations(text: str) -> Iterator[tuple[Readings, Readings]]:
     """Both sides of each equation that holds nothing but numbers, from the beginning of the text."""
     for run in islice(_runs(text), _MAX_EQUATIONS):
         sides = [(side,) for side in run.text.split("=")]
-        for one, two in pairwise([_first_side(run), *sides[1:-1], _last_side(run)]):
-            if one and two:
-                yield one, two
+        for lhs, rhs in pairwise([_first_side(run), *sides[1:-1], _last_side(run)]):
+            if lhs and rhs:
+                yield lhs, rhs
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +98,8 @@ class _Run:
     @property
     def is_span(self) -> bool:
         """Whether the run fills all the space between two dollar signs."""
-        inner = self.text.strip()
-        return inner.count("$") == 2 and inner[0] == inner[-1] == "$"
+        stripped = self.text.strip()
+        return stripped.count("$") == 2 and stripped[0] == stripped[-1] == "$"
 
 
 _CUT = "\0"
@@ -136,8 +136,8 @@ def _first_side(run: _Run) -> Readings:
         return (side, side[bullet.end() :]) if (bullet := _BULLET.match(side)) else (side,)
     word = _WORD_BEFORE.search(run.before)
     is_after_words = run.before[-1] in _STOPS or (word is not None and word[0].lower() not in ACTING)
-    begins = run.before[-1] in _OPENS or run.before.endswith(r"\\") or (run.text[0] in " \t" and is_after_words)
-    return (side,) if begins and not _OPERATOR_FIRST.match(side) else ()
+    is_start = run.before[-1] in _OPENS or run.before.endswith(r"\\") or (run.text[0] in " \t" and is_after_words)
+    return (side,) if is_start and not _OPERATOR_FIRST.match(side) else ()
 
 
 def _last_side(run: _Run) -> Readings:
@@ -147,18 +147,18 @@ def _last_side(run: _Run) -> Readings:
         side = side.rstrip(")")
     word = _WORD_AFTER.match(run.after)
     is_unit = word is not None and len(word[1]) > 1 and word[1].lower() not in _NO_UNITS
-    ends = run.is_span or not run.after or run.after[0] in _OPENS | _STOPS or run.after.startswith(r"\\") or is_unit
-    if not ends or _CLOCK.match(run.after):
+    is_end = run.is_span or not run.after or run.after[0] in _OPENS | _STOPS or run.after.startswith(r"\\") or is_unit
+    if not is_end or _CLOCK.match(run.after):
         return ()
     return (side, side[:-1]) if side.endswith("!") else (side,)
 
 
-def _holds(one: Readings, two: Readings) -> bool | None:
-    lefts = [(text, value) for side in one for text in _percents(side) if (value := _number(text)) is not None]
-    rights = [(text, value) for side in two for text in _percents(side) if (value := _number(text)) is not None]
+def _holds(p_side: Readings, g_side: Readings) -> bool | None:
+    lefts = [(text, value) for side in p_side for text in _percents(side) if (value := _number(text)) is not None]
+    rights = [(text, value) for side in g_side for text in _percents(side) if (value := _number(text)) is not None]
     if not lefts or not rights:
         return None
-    return any(_may_equal(left, right) for left in lefts for right in rights)
+    return any(_may_equal(lhs, rhs) for lhs in lefts for rhs in rights)
 
 
 def _percents(side: str) -> Readings:
@@ -185,11 +185,13 @@ def _number(side: str) -> Fraction | None:
         return None
 
 
-def _may_equal(left: tuple[str, Fraction], right: tuple[str, Fraction]) -> bool:
+def _may_equal(lhs: tuple[str, Fraction], rhs: tuple[str, Fraction]) -> bool:
     """Whether two values are equal, or one is the other rounded."""
-    (one, p), (two, g) = left, right
+    (p_text, p), (g_text, g) = lhs, rhs
     if p == g:
         return True
-    if p.denominator == g.denominator == 1 and "." not in one and "." not in two:
+    if p.denominator == g.denominator == 1 and "." not in p_text and "." not in g_text:
         return False
-    return is_rounded(p, g, bool(_PLAIN_NUMBER.fullmatch(one))) or is_rounded(g, p, bool(_PLAIN_NUMBER.fullmatch(two)))
+    return is_rounded(p, g, bool(_PLAIN_NUMBER.fullmatch(p_text))) or is_rounded(
+        g, p, bool(_PLAIN_NUMBER.fullmatch(g_text))
+    )

@@ -62,13 +62,13 @@ EXACT = Tolerance()
 
 def decide(reference: str, answer: str, tolerance: Tolerance) -> tuple[bool, str] | None:
     """Whether two texts are equal, and how that was found (`text`, `exact`); None if they have to be read."""
-    wanted, left = _seen(reference)
-    given, right = _seen(answer)
-    if wanted == given:
+    reference_text, reference_value = _seen(reference)
+    answer_text, answer_value = _seen(answer)
+    if reference_text == answer_text:
         return True, "text"
-    if left is None or right is None:
+    if reference_value is None or answer_value is None:
         return None
-    return tolerance.allows(left, right), "exact"
+    return tolerance.allows(reference_value, answer_value), "exact"
 
 
 def is_number(text: str) -> bool:
@@ -86,8 +86,8 @@ def _seen(text: str) -> tuple[str, Fraction | None]:
 
 @remember(8192)
 def _remembered(text: str) -> tuple[str, Fraction | None]:
-    shown = plain(text)
-    return shown, _value(shown)
+    plain_text = plain(text)
+    return plain_text, _value(plain_text)
 
 
 _EATEN = re.compile(r"\\?([\a\b\f\v])(?=[A-Za-z])")
@@ -114,20 +114,20 @@ def unwrap(text: str) -> str:
     r"""The inside of `$x$`, `\(x\)`, `\boxed{x}`, `**x**` when that is the whole text, up to four deep."""
     for _ in range(4):
         text = text.strip()
-        inner = _inside(text) if text[:1] in _BY_FIRST else None
-        if inner is None:
+        content = _inside(text) if text[:1] in _BY_FIRST else None
+        if content is None:
             return text
-        text = inner
+        text = content
     return text.strip()
 
 
 def _inside(text: str) -> str | None:
     for opening, closing in _BY_FIRST[text[0]]:
         if len(text) > len(opening) + len(closing) and text.startswith(opening) and text.endswith(closing):
-            inner = text[len(opening) : -len(closing)]
-            if opening.strip("*") and (opening in inner or closing in inner):
+            content = text[len(opening) : -len(closing)]
+            if opening.strip("*") and (opening in content or closing in content):
                 continue
-            return inner
+            return content
     box = _BOX.match(text)
     if box and text.endswith("}") and _closes_at_end(text, box.end() - 1):
         return text[box.end() : -1]
@@ -174,8 +174,8 @@ def _decimal(sign: str, digits: str, exponent: str | None) -> Fraction | None:
         digits = _SEPARATORS.sub("", digits)
     if len(digits) > MAX_PLAIN_DIGITS or abs(int(exponent or 0)) > MAX_PLAIN_EXPONENT:
         return None
-    whole, _, decimals = digits.partition(".")
-    value = Fraction(int(whole + decimals), 10 ** len(decimals)) if decimals else Fraction(int(whole))
+    integer_digits, _, decimals = digits.partition(".")
+    value = Fraction(int(integer_digits + decimals), 10 ** len(decimals)) if decimals else Fraction(int(integer_digits))
     if exponent:
         value *= Fraction(10) ** int(exponent)
     return -value if sign == "-" else value

@@ -80,9 +80,9 @@ def _said(condition: Node, declared: frozenset[str]) -> Sequence[Node]:
     if condition.kind == "text":
         return ()
     if condition.kind == "prose":
-        return [found for part in condition.args for found in _said(part, declared)]
+        return [formula for part in condition.args for formula in _said(part, declared)]
     if condition.kind == "list" and condition.leaf == "and":
-        return [found for part in condition.args for found in _said(part, declared)]
+        return [formula for part in condition.args for formula in _said(part, declared)]
     letters = values.names(condition.args[0]) if condition.kind == "in" else values.names(condition)
     if declared and letters <= declared and condition.kind in ("sym", "list", "in"):
         return ()
@@ -117,16 +117,16 @@ def _is_plus_or_star(node: Node) -> bool:
 
 def _declared_in_words(condition: Node) -> dict[str, str | None]:
     """The parameters that words declare: "for any integer k", "where C is a constant"."""
-    parts = condition.args if condition.kind == "prose" else (condition,)
-    declared = {name: domain for part in parts if part.kind != "text" for name, domain in _declared(part).items()}
-    words = " ".join(str(part.leaf) for part in parts if part.kind == "text" and part.leaf)
+    nodes = condition.args if condition.kind == "prose" else (condition,)
+    declared = {name: domain for part in nodes if part.kind != "text" for name, domain in _declared(part).items()}
+    words = " ".join(str(part.leaf) for part in nodes if part.kind == "text" and part.leaf)
     domain = next((name for pattern, name in _WORDS if pattern.search(words)), None)
     if domain is None:
         return declared
-    named = [name for part in parts for name in (part.args if part.kind == "list" else (part,)) if name.kind == "sym"]
-    letters = [str(name.leaf) for name in named]
-    found = letters or [letter for letter in _LETTER.findall(words) if letter not in "aAI"]
-    return {**dict.fromkeys(found, domain), **declared}
+    symbols = [name for part in nodes for name in (part.args if part.kind == "list" else (part,)) if name.kind == "sym"]
+    letters = [str(name.leaf) for name in symbols]
+    parameters = letters or [letter for letter in _LETTER.findall(words) if letter not in "aAI"]
+    return {**dict.fromkeys(parameters, domain), **declared}
 
 
 def as_family(node: Node) -> Node:
@@ -154,14 +154,14 @@ def same_family(reference: Family, answer: Family, equal: Equal) -> bool:
     domains = set(reference.parameters.values()), set(answer.parameters.values())
     if all(domains) and domains[0] != domains[1]:
         return False
-    for named in _renamed(reference, answer):
-        if not _same_conditions(reference, named, equal):
+    for candidate in _renamed(reference, answer):
+        if not _same_conditions(reference, candidate, equal):
             continue
-        if equal(reference.main, named.main) or _equal_in_domain(reference, named, equal):
+        if equal(reference.main, candidate.main) or _equal_in_domain(reference, candidate, equal):
             return True
     if any(condition.kind == "=" for condition in (*reference.conditions, *answer.conditions)):
-        left, right = _put_in(reference), _put_in(answer)
-        return (left, right) != (reference, answer) and same_family(left, right, equal)
+        lhs, rhs = _put_in(reference), _put_in(answer)
+        return (lhs, rhs) != (reference, answer) and same_family(lhs, rhs, equal)
     if domains[0] | domains[1] != {"integer"} or not _same_conditions(reference, answer, equal):
         return False
     letters = set(reference.parameters) | set(answer.parameters)
@@ -173,14 +173,14 @@ _RESTRICTIONS = ("<", "<=", ">", ">=", "!=", "in", "chain", "cong", "notin", "di
 
 def _same_conditions(reference: Family, answer: Family, equal: Equal) -> bool:
     """Whether conditions agree: both sides have them, or one side has a restriction or a place (5, when x = 2)."""
-    left, right = reference.conditions, answer.conditions
-    if left and right:
-        return len(left) == len(right) and all(any(equal(one, two) for two in right) for one in left)
+    lhs, rhs = reference.conditions, answer.conditions
+    if lhs and rhs:
+        return len(lhs) == len(rhs) and all(any(equal(first, second) for second in rhs) for first in lhs)
     used = values.names(reference.main) | values.names(answer.main)
     return all(
         condition.kind in _RESTRICTIONS or (condition.kind == "=" and not values.names(condition.args[0]) & used)
-        for condition in (*left, *right)
-    ) and not any(takes_values(condition, reference.main) for condition in right)
+        for condition in (*lhs, *rhs)
+    ) and not any(takes_values(condition, reference.main) for condition in rhs)
 
 
 def _equal_in_domain(reference: Family, answer: Family, equal: Equal) -> bool:
@@ -190,9 +190,9 @@ def _equal_in_domain(reference: Family, answer: Family, equal: Equal) -> bool:
     """
     domains: dict[str, Reals] = {}
     for condition in reference.conditions:
-        found = reals(condition)
-        if found is not None and found.variable:
-            domains.setdefault(found.variable, found)
+        domain = reals(condition)
+        if domain is not None and domain.variable:
+            domains.setdefault(domain.variable, domain)
     used = values.names(reference.main) | values.names(answer.main)
     names = [name for name in domains if name in used]
     if not names or len(names) > _MAX_PARAMETERS or any(len(domains[name].pieces) > _MAX_PIECES for name in names):
@@ -206,10 +206,10 @@ def _equal_in_domain(reference: Family, answer: Family, equal: Equal) -> bool:
 _MAX_PIECES = 3
 
 
-def _put_in(said: Family) -> Family:
+def _put_in(family: Family) -> Family:
     """Substitute conditions: `y = kx where k = 2` becomes y = 2x."""
-    main, rest = said.main, []
-    for condition in said.conditions:
+    main, conditions = family.main, []
+    for condition in family.conditions:
         name = condition.args[0]
         is_value = (
             condition.kind == "=" and name.kind == "sym" and str(name.leaf) not in values.names(condition.args[1])
@@ -217,25 +217,25 @@ def _put_in(said: Family) -> Family:
         if is_value and str(name.leaf) in values.names(main):
             main = replace_names(main, {str(name.leaf): condition.args[1]})
         else:
-            rest.append(condition)
-    return Family(main, said.parameters, tuple(rest))
+            conditions.append(condition)
+    return Family(main, family.parameters, tuple(conditions))
 
 
 def _renamed(reference: Family, answer: Family) -> Iterator[Family]:
     """The answer with its parameters renamed to those of the reference, in each possible way."""
     yield answer
-    wanted = [name for name in reference.parameters if name in _free_names(reference.main)]
-    given = [name for name in answer.parameters if name in _free_names(answer.main)]
-    if not wanted:
-        wanted = _undeclared(reference.main, answer.main)
-    if not given:
-        given = _undeclared(answer.main, reference.main)
-    if not 1 <= len(given) == len(wanted) <= _MAX_PARAMETERS:
+    reference_names = [name for name in reference.parameters if name in _free_names(reference.main)]
+    answer_names = [name for name in answer.parameters if name in _free_names(answer.main)]
+    if not reference_names:
+        reference_names = _undeclared(reference.main, answer.main)
+    if not answer_names:
+        answer_names = _undeclared(answer.main, reference.main)
+    if not 1 <= len(answer_names) == len(reference_names) <= _MAX_PARAMETERS:
         return
-    if set(wanted) & (values.names(answer.main) - set(given)):
+    if set(reference_names) & (values.names(answer.main) - set(answer_names)):
         return
-    for order in permutations(wanted):
-        names = {name: Node("sym", leaf=new) for name, new in zip(given, order, strict=True)}
+    for order in permutations(reference_names):
+        names = {name: Node("sym", leaf=new) for name, new in zip(answer_names, order, strict=True)}
         conditions = tuple(replace_names(part, names) for part in answer.conditions)
         yield Family(replace_names(answer.main, names), answer.parameters, conditions)
 
@@ -250,8 +250,8 @@ def _solved(main: Node) -> frozenset[str]:
     return frozenset(str(item.args[0].leaf) for item in items if item.kind == "=" and item.args[0].kind == "sym")
 
 
-def _undeclared(main: Node, other: Node) -> list[str]:
-    return sorted(name for name in values.names(main) - values.names(other) if name in _INTEGER_NAMES)
+def _undeclared(main: Node, opposite: Node) -> list[str]:
+    return sorted(name for name in values.names(main) - values.names(opposite) if name in _INTEGER_NAMES)
 
 
 # --- arithmetic progressions
@@ -262,11 +262,11 @@ def _same_progressions(reference: Node, answer: Node, letters: set[str]) -> bool
     if (all(names) and names[0] != names[1]) or (names[0] | names[1]) & letters:
         return False
     try:
-        left, right = (_progressions(_without_name(node), letters) for node in (reference, answer))
-        if not left or not right:
+        lhs, rhs = (_progressions(_without_name(node), letters) for node in (reference, answer))
+        if not lhs or not rhs:
             return False
         with mp.workprec(_BITS):
-            return _residues_agree(left, right)
+            return _residues_agree(lhs, rhs)
     except (NoValue, TooComplex):
         return False
 
@@ -284,7 +284,7 @@ def _progressions(items: Sequence[Node], letters: set[str]) -> list[tuple[values
     Raises:
         NoValue: an item is not of this shape.
     """
-    found = []
+    progressions_read = []
     for item in items:
         names = values.names(item)
         if len(names) > 1 or not names <= letters:
@@ -295,14 +295,14 @@ def _progressions(items: Sequence[Node], letters: set[str]) -> list[tuple[values
             step = second - first
             if not (_is_zero(third - second - step) and _is_zero(far - first - 7 * step)):
                 raise NoValue("not linear")
-            found.append((first, abs(step)))
-    return found
+            progressions_read.append((first, abs(step)))
+    return progressions_read
 
 
 def _residues_agree(
-    left: Sequence[tuple[values.Number, values.Number]], right: Sequence[tuple[values.Number, values.Number]]
+    lhs: Sequence[tuple[values.Number, values.Number]], rhs: Sequence[tuple[values.Number, values.Number]]
 ) -> bool:
-    steps = [step for _, step in (*left, *right)]
+    steps = [step for _, step in (*lhs, *rhs)]
     if any(_is_zero(step) for step in steps):
         return False
     ratios = [_as_fraction(step / steps[0]) for step in steps]
@@ -310,8 +310,10 @@ def _residues_agree(
     for ratio in ratios:
         period = _common_multiple(period, ratio)
     modulus = steps[0] * values.as_number(period)
-    mine, its = (_residues(progressions, modulus) for progressions in (left, right))
-    return len(mine) == len(its) and all(any(_congruent(one, two, modulus) for two in its) for one in mine)
+    residues, answers = (_residues(progressions, modulus) for progressions in (lhs, rhs))
+    return len(residues) == len(answers) and all(
+        any(_congruent(first, second, modulus) for second in answers) for first in residues
+    )
 
 
 def _as_fraction(value: values.Number) -> Fraction:
@@ -322,28 +324,28 @@ def _as_fraction(value: values.Number) -> Fraction:
     raise NoValue("steps without a common multiple")
 
 
-def _common_multiple(one: Fraction, two: Fraction) -> Fraction:
-    quotient = one / two
-    return one * quotient.denominator
+def _common_multiple(first: Fraction, second: Fraction) -> Fraction:
+    quotient = first / second
+    return first * quotient.denominator
 
 
 def _residues(
     progressions: Sequence[tuple[values.Number, values.Number]], modulus: values.Number
 ) -> list[values.Number]:
-    found: list[values.Number] = []
+    residues: list[values.Number] = []
     for first, step in progressions:
         count = int(mpmath.nint(modulus / step))
-        if count + len(found) > _MAX_RESIDUES:
+        if count + len(residues) > _MAX_RESIDUES:
             raise NoValue("too many residues")
         for index in range(count):
             value = first + index * step
-            if not any(_congruent(value, other, modulus) for other in found):
-                found.append(value)
-    return found
+            if not any(_congruent(value, residue, modulus) for residue in residues):
+                residues.append(value)
+    return residues
 
 
-def _congruent(one: values.Number, two: values.Number, modulus: values.Number) -> bool:
-    quotient = (one - two) / modulus
+def _congruent(first: values.Number, second: values.Number, modulus: values.Number) -> bool:
+    quotient = (first - second) / modulus
     return _is_zero(quotient - mpmath.nint(quotient))
 
 
@@ -362,20 +364,25 @@ def same_up_to_constants(reference: Node, answer: Node, is_solution: bool = Fals
 
     A constant that is not a summand (K e^x) is arbitrary only in the value of a name, as in a solution (`is_solution`).
     """
-    mine = _constants(reference, answer)
-    its = values.names(answer) - (values.names(reference) - mine)
-    if not mine or len(mine) != len(its) or len(mine) > _MAX_PARAMETERS or not its.isdisjoint(VARIABLES):
+    constants = _constants(reference, answer)
+    letters = values.names(answer) - (values.names(reference) - constants)
+    if (
+        not constants
+        or len(constants) != len(letters)
+        or len(constants) > _MAX_PARAMETERS
+        or not letters.isdisjoint(VARIABLES)
+    ):
         return False
-    rest = values.names(reference) - mine
-    if rest != values.names(answer) - its or not _is_function_of(rest):
+    args = values.names(reference) - constants
+    if args != values.names(answer) - letters or not _is_function_of(args):
         return False
-    if len(mine) == 1 and _is_added(reference, mine) and _is_added(answer, its):
-        return _differ_by_constant(reference, mine, answer, its)
-    if len(mine) == 1 and not is_solution:
+    if len(constants) == 1 and _is_added(reference, constants) and _is_added(answer, letters):
+        return _differ_by_constant(reference, constants, answer, letters)
+    if len(constants) == 1 and not is_solution:
         return False
-    for order in permutations(sorted(mine)):
-        named = {name: Node("sym", leaf=new) for name, new in zip(sorted(its), order, strict=True)}
-        if values.same(reference, replace_names(answer, named)):
+    for order in permutations(sorted(constants)):
+        mapping = {name: Node("sym", leaf=new) for name, new in zip(sorted(letters), order, strict=True)}
+        if values.same(reference, replace_names(answer, mapping)):
             return True
     return False
 
@@ -404,14 +411,14 @@ def _is_function_of(names: frozenset[str]) -> bool:
     return bool(names & VARIABLES) and not any(name[:1].isupper() for name in names)
 
 
-def _constants(node: Node, other: Node) -> frozenset[str]:
+def _constants(node: Node, opposite: Node) -> frozenset[str]:
     """Names that stand for arbitrary constants: one of C, c, K, or several numbered ones or capitals."""
     names = values.names(node)
     single = frozenset(name for name in names if _CONSTANT.fullmatch(name))
-    several = frozenset(name for name in names if _ODE_CONSTANT.fullmatch(name))
-    numbered = any("_" in name or name == "C" for name in several | values.names(other))
-    if len(several) > 1 and numbered:
-        return several
+    constants = frozenset(name for name in names if _ODE_CONSTANT.fullmatch(name))
+    numbered = any("_" in name or name == "C" for name in constants | values.names(opposite))
+    if len(constants) > 1 and numbered:
+        return constants
     return single if len(single) == 1 else frozenset()
 
 
@@ -419,8 +426,8 @@ def _is_added(node: Node, constant: frozenset[str]) -> bool:
     return node.kind == "+" and any(arg.kind == "sym" and arg.leaf in constant for arg in node.args)
 
 
-def _differ_by_constant(reference: Node, mine: frozenset[str], answer: Node, its: frozenset[str]) -> bool:
+def _differ_by_constant(reference: Node, constants: frozenset[str], answer: Node, letters: frozenset[str]) -> bool:
     """Whether F + C and G + K differ by a constant: F - G depends on no letter."""
-    zero = dict.fromkeys(mine | its, values.ZERO)
-    left, right = replace_names(reference, zero), replace_names(answer, zero)
-    return values.constant_difference(left, right)
+    zero = dict.fromkeys(constants | letters, values.ZERO)
+    lhs, rhs = replace_names(reference, zero), replace_names(answer, zero)
+    return values.constant_difference(lhs, rhs)

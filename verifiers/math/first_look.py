@@ -93,14 +93,14 @@ def look_in_worker(packed: bytes) -> bytes:
     batch = _decode_batch(packed)
     looks = [FirstLook(terms) for terms in batch.terms]
     verdicts: list[Verdict | None] = []
-    left: list[Found] = []
-    for place, response, explain in zip(batch.which, batch.responses, batch.explain, strict=True):
-        found = looks[place].find(response, explain)
-        verdict = looks[place].settle(found) if batch.sound[place] else None
+    unsettled: list[Found] = []
+    for position, response, explain in zip(batch.which, batch.responses, batch.explain, strict=True):
+        finding = looks[position].find(response, explain)
+        verdict = looks[position].settle(finding) if batch.sound[position] else None
         verdicts.append(verdict)
         if verdict is None:
-            left.append(found)
-    return encode(BatchResult(verdicts, left))
+            unsettled.append(finding)
+    return encode(BatchResult(verdicts, unsettled))
 
 
 class FirstLook:
@@ -132,21 +132,24 @@ class FirstLook:
 
     def find(self, response: str, explain: bool) -> Found:
         """Find the answer of a response."""
-        sent = response if explain else None
+        source = response if explain else None
         response = with_approximation(without_asides(without_html(without_struck(response))))
-        extraction = extract(response, self._params, MATH_CHANNELS, sent=sent)
+        extraction = extract(response, self._params, MATH_CHANNELS, sent=source)
         extraction = corrected(response, extraction, self._params.on_conflict)
         if self._wants_day and (extraction.answer is None or date(extraction.answer) is None):
             in_figures = with_iso_days(response)
-            again = corrected(
-                in_figures, extract(in_figures, self._params, MATH_CHANNELS, sent=sent), self._params.on_conflict
+            dated = corrected(
+                in_figures, extract(in_figures, self._params, MATH_CHANNELS, sent=source), self._params.on_conflict
             )
-            if again.answer is not None and again.span is not None and date(again.answer) is not None:
-                place = written_day(response, in_figures, again.span)
-                return Found(response[slice(*place)], again.reason, judged_at(again, place).detail(explain))
+            if dated.answer is not None and dated.span is not None and date(dated.answer) is not None:
+                day = written_day(response, in_figures, dated.span)
+                return Found(response[slice(*day)], dated.reason, judged_at(dated, day).detail(explain))
         answer = extraction.answer
-        if answer is None and (said := said_last(response, self._references, self._params, extraction)) is not None:
-            return Found(response[slice(*said)], "found", judged_at(extraction, said).detail(explain))
+        if (
+            answer is None
+            and (sentence_span := said_last(response, self._references, self._params, extraction)) is not None
+        ):
+            return Found(response[slice(*sentence_span)], "found", judged_at(extraction, sentence_span).detail(explain))
         if answer is not None and extraction.channel in _SAID and extraction.span is not None:
             span = stated(response, *extraction.span)
             answer = response[slice(*span)]
@@ -163,13 +166,13 @@ class FirstLook:
             answer = answer[: MAX_READ_CHARS + 1]
         return Found(answer, extraction.reason, extraction.detail(explain))
 
-    def settle(self, found: Found) -> Verdict | None:
+    def settle(self, finding: Found) -> Verdict | None:
         """The verdict if it can be given without reading the answer; the references must be sound."""
-        answer = found.answer
+        answer = finding.answer
         if answer is None:
-            return Verdict(_OK, 0.0, found.reason, None, found.detail)
+            return Verdict(_OK, 0.0, finding.reason, None, finding.detail)
         if len(answer) > MAX_READ_CHARS:
-            return Verdict(_OK, 0.0, "too_complex", clip(answer), found.detail)
+            return Verdict(_OK, 0.0, "too_complex", clip(answer), finding.detail)
         if not self._is_plain:
             return None
         is_clear = True
@@ -178,10 +181,10 @@ class FirstLook:
             if decision is None:
                 is_clear = False
             elif decision[0]:
-                return Verdict(_OK, 1.0, "correct", clip(answer), {**found.detail, "method": decision[1]})
+                return Verdict(_OK, 1.0, "correct", clip(answer), {**finding.detail, "method": decision[1]})
         if not is_clear:
             return None
-        return Verdict(_OK, 0.0, "wrong_answer", clip(answer), {**found.detail, "method": "exact"})
+        return Verdict(_OK, 0.0, "wrong_answer", clip(answer), {**finding.detail, "method": "exact"})
 
 
 def _is_day(reference: str) -> bool:
@@ -210,35 +213,35 @@ def behind(response: str, answer: str, end: int, with_units: bool) -> str:
 
     Units are read only if the reference may have one. Otherwise a unit is ignored, and reading it would only take time.
     """
-    if with_units and is_number(answer) and (rest := _UNIT_IN_FORMULA.match(response, end)):
-        return rest[0] if (key := units.key(rest[0])) is not None and units.is_known(key) else ""
+    if with_units and is_number(answer) and (unit_match := _UNIT_IN_FORMULA.match(response, end)):
+        return unit_match[0] if (key := units.key(unit_match[0])) is not None and units.is_known(key) else ""
     gap = _GAP.match(response, end)
     if gap is None or not is_number(answer):
         return ""
-    place = gap.end()
-    after = response[place : place + _SCALE_CHARS]
-    scale = scale_word(after, frozenset())
-    if scale and scale_word(after, languages_for(answer + scale, response, (end, place + len(scale)))) == scale:
+    offset = gap.end()
+    tail = response[offset : offset + _SCALE_CHARS]
+    scale = scale_word(tail, frozenset())
+    if scale and scale_word(tail, languages_for(answer + scale, response, (end, offset + len(scale)))) == scale:
         return f" {scale}"
-    unit = _unit(response[place : place + _UNIT_CHARS]) if with_units else ""
+    unit = _unit(response[offset : offset + _UNIT_CHARS]) if with_units else ""
     return rf" \text{{ {unit}}}" if unit else ""
 
 
-def _unit(after: str) -> str:
+def _unit(tail: str) -> str:
     """The longest unit at the beginning of a text: "degrees Celsius below" begins with two words of one, 小时后 with two letters."""
-    words = _UNIT.match(after)
+    words = _UNIT.match(tail)
     if words is None:
-        return "°" if after.startswith("°") else ""
-    ends = [word.end() for word in LETTERS.finditer(words[0])]
-    first = words[0][: ends[0]]
+        return "°" if tail.startswith("°") else ""
+    word_ends = [word.end() for word in LETTERS.finditer(words[0])]
+    first = words[0][: word_ends[0]]
     if first in _PLAIN_WORDS:
         return ""
-    names = [words[0][:end] for end in reversed(ends)]
+    names = [words[0][:end] for end in reversed(word_ends)]
     if first[-1] >= _UNSPACED:
         names += [first[:length] for length in range(min(len(first) - 1, _MAX_HAN), 0, -1)]
-    known = ((name, units.key(name)) for name in names)
-    is_sign = "°" if after.startswith("°") else ""
-    return next((name for name, key in known if key is not None and _is_one(key)), is_sign)
+    keys = ((name, units.key(name)) for name in names)
+    is_sign = "°" if tail.startswith("°") else ""
+    return next((name for name, key in keys if key is not None and _is_one(key)), is_sign)
 
 
 def _is_one(key: str) -> bool:

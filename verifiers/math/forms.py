@@ -83,11 +83,11 @@ def _has_square(root: Node) -> bool:
 def _has_like_terms(total: Node) -> bool:
     """Whether a sum has two terms of which one is a rational multiple of the other."""
     terms = total.args[:_MAX_TERMS]
-    return any(_are_like(one, two) for one, two in combinations(terms, 2))
+    return any(_are_like(first, second) for first, second in combinations(terms, 2))
 
 
-def _are_like(one: Node, two: Node) -> bool:
-    return _kernel(one) == _kernel(two)
+def _are_like(first: Node, second: Node) -> bool:
+    return _kernel(first) == _kernel(second)
 
 
 def _kernel(term: Node) -> tuple[Node, ...]:
@@ -98,8 +98,8 @@ def _kernel(term: Node) -> tuple[Node, ...]:
         factors = (*(term.args[0].args if term.args[0].kind == "*" else (term.args[0],)),)
         if not _is_integer(term.args[1]):
             factors = (*factors, Node("/", (Node("num", leaf=Fraction(1)), term.args[1])))
-    kept = [factor for factor in factors if not _is_rational(factor)]
-    return tuple(sorted(kept, key=repr))
+    irrational = [factor for factor in factors if not _is_rational(factor)]
+    return tuple(sorted(irrational, key=repr))
 
 
 def _is_rational(node: Node) -> bool:

@@ -31,11 +31,11 @@ def of_reference(text: str) -> Chemical | None:
     if len(text) > formulas.MAX_CHARS or not _MAY_BE.search(text):
         return None
     try:
-        known = answers.read_reference(text)
+        chemical = answers.read_reference(text)
     except (Unreadable, TooComplex):
         return None
-    is_name = known.name is not None and "sp" not in known.name[:2]
-    return None if is_name and not _WORD.search(text) else known
+    is_name = chemical.name is not None and "sp" not in chemical.name[:2]
+    return None if is_name and not _WORD.search(text) else chemical
 
 
 def shown(text: str) -> Node:
@@ -54,10 +54,10 @@ def is_word(text: str, node: Node) -> bool:
     return node.kind in ("text", "prose") and bool(_COUNTED.search(text))
 
 
-def outcome(chemical: Chemical, text: str, answer: str, alone: bool) -> str:
+def outcome(chemical: Chemical, text: str, answer: str, is_only: bool) -> str:
     """`equal`, `different`, `unparseable` or `too_complex`."""
     try:
-        if chemical.formula is None or (alone and not _LABEL.fullmatch(text)):
+        if chemical.formula is None or (is_only and not _LABEL.fullmatch(text)):
             return "equal" if answers.difference(chemical, answer) is None else "different"
         return "equal" if formulas.written(text) == formulas.written(answer) else "different"
     except Unreadable:

@@ -64,10 +64,10 @@ def grade(payload: Sequence[Any]) -> dict[str, Any]:
     options = Options.unpacked(packed)
     read_references, unscaled = [], list[Reading]()
     for reference in references:
-        known = read_reference(localized(str(reference), options), options.unit)
-        if isinstance(known, Fault):
-            return {"outcome": known.reason, "message": f"reference {reference[:200]!r}: {known.message}"}
-        read_references.append(known)
+        reading = read_reference(localized(str(reference), options), options.unit)
+        if isinstance(reading, Fault):
+            return {"outcome": reading.reason, "message": f"reference {reference[:200]!r}: {reading.message}"}
+        read_references.append(reading)
         if options.unit is not None and _is_scaled(options.unit):
             bare = read_reference(localized(str(reference), options), None)
             unscaled += [] if isinstance(bare, Fault) else [bare]
@@ -76,10 +76,10 @@ def grade(payload: Sequence[Any]) -> dict[str, Any]:
             Comparison(options).exhaust(reference.node)
         return {"outcome": "different", "method": "reference"}
     answer = localized(answer, options)
-    wanted = plain(answer)
-    if options.is_plain and any(plain(reference.text) == wanted for reference in read_references):
-        shown = wanted[:_MAX_SHOWN_CHARS]
-        return {"outcome": "equal", "method": "text", "reference": shown, "answer": shown}
+    answer_text = plain(answer)
+    if options.is_plain and any(plain(reference.text) == answer_text for reference in read_references):
+        clipped_answer = answer_text[:_MAX_SHOWN_CHARS]
+        return {"outcome": "equal", "method": "text", "reference": clipped_answer, "answer": clipped_answer}
     return _grade(read_references, unscaled, answer, options)
 
 
@@ -119,10 +119,10 @@ def read_reference(text: str, unit: str | None) -> Reading | Fault:
         reason = "reference_too_complex" if refusal == "too_complex" else "unparseable_reference"
         return Fault(reason, "too long, nested too deeply, or more like code than like an answer")
     chemical = formulas.of_reference(text) if unit is None else None
-    known = _read_reference(text, unit, chemical)
-    if chemical is not None and isinstance(known, Fault) and known.reason == "unparseable_reference":
+    reading = _read_reference(text, unit, chemical)
+    if chemical is not None and isinstance(reading, Fault) and reading.reason == "unparseable_reference":
         return Reading(text, formulas.shown(text), chemical=chemical, is_chemical=True)
-    return known
+    return reading
 
 
 def _read_reference(text: str, unit: str | None, chemical: Chemical | None) -> Reading | Fault:
@@ -158,64 +158,64 @@ def _with_unit(node: Node, unit: str | None) -> Node:
     scaled = units.scaled_key(unit)
     if scaled is None:
         raise Unreadable(f"{unit[:40]!r} is not a unit")
-    exponent, known = scaled
+    exponent, unit_key = scaled
     if exponent:
         node = Node("*", (node, Node("num", leaf=Fraction(10) ** exponent)))
-    if known == units.PERCENT:
+    if unit_key == units.PERCENT:
         return Node("%", (node,))
-    return Node("quantity", (node,), known) if known else node
+    return Node("quantity", (node,), unit_key) if unit_key else node
 
 
 def _grade(references: Sequence[Reading], unscaled: Sequence[Reading], answer: str, options: Options) -> dict[str, Any]:
     """`unscaled` are the references without a power of ten that belongs to their unit; a number alone may be these."""
-    shown = {
+    texts = {
         "method": "chemistry",
         "reference": references[0].text[:_MAX_SHOWN_CHARS],
         "answer": answer[:_MAX_SHOWN_CHARS],
     }
     outcome = "different"
-    others = []
+    scaled = []
     for reference in references:
         if reference.chemical is not None:
             is_word = formulas.is_word(reference.text, reference.node)
             outcome = formulas.outcome(reference.chemical, reference.text, answer, reference.is_chemical or is_word)
             if outcome == "equal":
-                return {"outcome": outcome, **shown}
+                return {"outcome": outcome, **texts}
             if reference.is_chemical or (is_word and outcome == "different"):
                 continue
-        others.append(reference)
-    references = others
+        scaled.append(reference)
+    references = scaled
     if not references:
-        return {"outcome": outcome, **shown}
+        return {"outcome": outcome, **texts}
     try:
-        given = read_answer(answer)
+        answer_reading = read_answer(answer)
     except Unreadable as error:
         return {"outcome": "unparseable", "message": str(error)}
     except (TooComplex, RecursionError) as error:
         return {"outcome": "too_complex", "message": str(error)}
-    if given.node.kind != "quantity":
+    if answer_reading.node.kind != "quantity":
         references = [*references, *unscaled]
-    shown = {"reference": _shown(references[0]), "answer": _shown(given)}
+    texts = {"reference": _shown(references[0]), "answer": _shown(answer_reading)}
     outcome = "different"
     comparison = Comparison(options)
     for reference in references:
         try:
-            if _equal(comparison, reference, given):
-                outcome = "equal" if fits(given.node, options.form) else "wrong_form"
-                return {"outcome": outcome, "method": comparison.method, **shown, "reference": _shown(reference)}
+            if _equal(comparison, reference, answer_reading):
+                outcome = "equal" if fits(answer_reading.node, options.form) else "wrong_form"
+                return {"outcome": outcome, "method": comparison.method, **texts, "reference": _shown(reference)}
         except (TooComplex, RecursionError) as error:
             is_large = isinstance(error, TooComplex) and not isinstance(error, Undecided)
             is_ours = (
                 reference.is_large
-                or (not is_large and blame.is_ours([reference.text], given.text))
+                or (not is_large and blame.is_ours([reference.text], answer_reading.text))
                 or (is_large and comparison.is_large_beside_breaks(reference.node))
             )
             outcome = "undecided" if is_ours or outcome == "undecided" else "too_complex"
-            shown["message"] = str(error)
+            texts["message"] = str(error)
         except Unreadable as error:
             outcome = "undecided" if outcome == "undecided" else "unparseable"
-            shown["message"] = str(error)
-    return {"outcome": outcome, "method": comparison.method, **shown}
+            texts["message"] = str(error)
+    return {"outcome": outcome, "method": comparison.method, **texts}
 
 
 def read_answer(answer: str) -> Reading:
@@ -237,21 +237,21 @@ def _shown(reading: Reading) -> str:
     return show(reading.node)[:_MAX_SHOWN_CHARS]
 
 
-def _equal(comparison: Comparison, reference: Reading, given: Reading) -> bool:
+def _equal(comparison: Comparison, reference: Reading, answer_reading: Reading) -> bool:
     """Whether they are equal as they were read, or in a second reading of one of them."""
-    if comparison.equal(reference.node, given.node):
+    if comparison.equal(reference.node, answer_reading.node):
         return True
     try:
-        for node in readings.others(given.node, given.text, reference.node, read_apart):
+        for node in readings.others(answer_reading.node, answer_reading.text, reference.node, read_apart):
             if comparison.equal(reference.node, node):
                 return True
-        for node in readings.others(reference.node, reference.text, given.node, read_apart):
-            if comparison.equal(node, given.node):
+        for node in readings.others(reference.node, reference.text, answer_reading.node, read_apart):
+            if comparison.equal(node, answer_reading.node):
                 return True
-        if (letter := readings.chosen(given.text, reference.text)) is not None:
+        if (letter := readings.chosen(answer_reading.text, reference.text)) is not None:
             return comparison.equal(reference.node, letter)
-        if (both := readings.both_apart(reference, given, read_apart)) is not None:
-            return comparison.equal(*both)
+        if (pair := readings.both_apart(reference, answer_reading, read_apart)) is not None:
+            return comparison.equal(*pair)
     except Undecided:
         raise
     except (Unreadable, TooComplex, RecursionError):

@@ -40,25 +40,25 @@ def integers(node: Node) -> tuple[tuple[Span, ...], ...]:
         return integers(node.args[1])
     if node.kind != "suchthat" or node.args[0].kind != "in":
         return ()
-    name, whole = node.args[0].args
-    found = reals(node.args[1])
-    if found is None or found.variable != name.leaf or name.kind != "sym":
+    name, domain = node.args[0].args
+    condition_set = reals(node.args[1])
+    if condition_set is None or condition_set.variable != name.leaf or name.kind != "sym":
         return ()
     try:
-        spans = [span for piece in found.pieces if (span := _span(piece)) is not None]
+        spans = [span for piece in condition_set.pieces if (span := _span(piece)) is not None]
     except (NoValue, TooComplex):
         return ()
-    return tuple(dict.fromkeys(_from(spans, low) for low in _LOWEST.get(_set_name(whole), ())))
+    return tuple(dict.fromkeys(_from(spans, low) for low in _LOWEST.get(_set_name(domain), ())))
 
 
 def listed(spans: Sequence[Span]) -> Node | None:
     """A finite set written out; None when it is infinite or large."""
-    found: list[Node] = []
+    elements: list[Node] = []
     for low, high in spans:
-        if low is None or high is None or len(found) + high - low > _MAX_LISTED:
+        if low is None or high is None or len(elements) + high - low > _MAX_LISTED:
             return None
-        found += [_number(value) for value in range(low, high + 1)]
-    return Node("brace", tuple(found)) if found else Node("sym", leaf="emptyset")
+        elements += [_number(value) for value in range(low, high + 1)]
+    return Node("brace", tuple(elements)) if elements else Node("sym", leaf="emptyset")
 
 
 def _set_name(node: Node) -> str:
@@ -75,19 +75,19 @@ def _span(piece: Piece) -> Span | None:
 
 
 def _is_infinite(node: Node) -> bool:
-    inner = node.args[0] if node.kind == "neg" else node
-    return inner.kind == "const" and inner.leaf == "infty"
+    operand = node.args[0] if node.kind == "neg" else node
+    return operand.kind == "const" and operand.leaf == "infty"
 
 
-def _ceiling(node: Node, above: bool) -> int:
-    """The least integer that is not below a value; `above`: the least that is above it.
+def _ceiling(node: Node, is_strict: bool) -> int:
+    """The least integer that is not below a value; `is_strict`: the least that is above it.
 
     Raises:
         NoValue: the value is not a constant, or too near to an integer to tell.
     """
     value = values.exact(node)
     if value is not None:
-        return math.floor(value) + 1 if above else math.ceil(value)
+        return math.floor(value) + 1 if is_strict else math.ceil(value)
     near = values.approximate(node)
     if not math.isfinite(near) or abs(near - round(near)) < 1e-6 * max(1.0, abs(near)):
         raise NoValue("too near to an integer to tell which one it is")
@@ -96,17 +96,17 @@ def _ceiling(node: Node, above: bool) -> int:
 
 def _from(spans: Sequence[Span], lowest: int | None) -> tuple[Span, ...]:
     """The spans from an integer on, joined where they follow each other."""
-    found: list[Span] = []
+    joined: list[Span] = []
     for low, high in spans:
         if lowest is not None:
             if high is not None and high < lowest:
                 continue
             low = lowest if low is None else max(low, lowest)
-        if found and found[-1][1] is not None and low == found[-1][1] + 1:
-            found[-1] = (found[-1][0], high)
+        if joined and joined[-1][1] is not None and low == joined[-1][1] + 1:
+            joined[-1] = (joined[-1][0], high)
         else:
-            found.append((low, high))
-    return tuple(found)
+            joined.append((low, high))
+    return tuple(joined)
 
 
 def _number(value: int) -> Node:

@@ -60,8 +60,8 @@ class Judging:
 
     async def judge(self) -> None:
         await self._look()
-        alone = await self._grade(distinct(self._unread))
-        await self._blame(await self._grade_alone(alone))
+        single_answers = await self._grade(distinct(self._unread))
+        await self._blame(await self._grade_alone(single_answers))
         await self._ask_somebody_else()
         await self._credit(await self._credit(range(len(self._uncredited)), simplifies=True), simplifies=False)
         await self._explain()
@@ -69,18 +69,18 @@ class Judging:
     # look
 
     async def _look(self) -> None:
-        here, parts = self._divided()
+        local, trips = self._divided()
         pace = Pace()
-        for index in here:
+        for index in local:
             self._look_here(index)
             if pace.is_over():
                 await pace.rest()
 
         def take(position: int, outcome: Outcome) -> None:
             if outcome.exit is Exit.OK:
-                self._take_first_results(parts[position], decode_result(outcome.value))
+                self._take_first_results(trips[position], decode_result(outcome.value))
                 return
-            for index in parts[position]:
+            for index in trips[position]:
                 if is_too_complex(outcome, self._items[index].response):
                     self._deliver(index, too_complex(outcome))
                 elif len(self._items[index].response) > INLINE_CHARS:
@@ -88,7 +88,7 @@ class Judging:
                 else:
                     self._look_here(index)
 
-        await self._ask(LOOK, [self._packed(part) for part in parts], take)
+        await self._ask(LOOK, [self._packed(part) for part in trips], take)
 
     def _divided(self) -> tuple[Sequence[int], list[Sequence[int]]]:
         """The items to look at here, and the items to send to workers, grouped by trip.
@@ -97,63 +97,63 @@ class Judging:
         only to workers that have nothing else to do: what can be decided at once never waits for what cannot.
         """
         short: list[int] = []
-        apart: list[Sequence[int]] = []
+        trips: list[Sequence[int]] = []
         chars = 0
         for index, item in enumerate(self._items):
             if len(item.response) > INLINE_CHARS:
-                apart.append([index])
+                trips.append([index])
             else:
                 short.append(index)
                 chars += len(item.response)
         if len(short) < _FEW_ITEMS and chars <= INLINE_CHARS:
-            return short, apart
+            return short, trips
         if self._workers.size == 1 or self._workers.queued or not self._workers.ready:
-            return short, apart
-        return [], [short, *apart]
+            return short, trips
+        return [], [short, *trips]
 
     def _look_here(self, index: int) -> None:
         item = self._items[index]
         look = item.params.look
-        found = look.find(sendable(item.response), item.explain)
-        verdict = look.settle(found) if look.is_sound else None
+        finding = look.find(sendable(item.response), item.explain)
+        verdict = look.settle(finding) if look.is_sound else None
         if verdict is not None:
             self._deliver(index, verdict)
         else:
-            self._unread.append(Question(index, look, found))
+            self._unread.append(Question(index, look, finding))
 
     def _packed(self, part: Sequence[int]) -> bytes:
         items = [self._items[index] for index in part]
-        places: dict[FirstLook, int] = {}
-        which = [places.setdefault(item.params.look, len(places)) for item in items]
+        indices: dict[FirstLook, int] = {}
+        look_indices = [indices.setdefault(item.params.look, len(indices)) for item in items]
         return encode(
             Batch(
-                [look.terms for look in places],
-                [look.is_sound for look in places],
-                which,
+                [look.terms for look in indices],
+                [look.is_sound for look in indices],
+                look_indices,
                 [sendable(item.response) for item in items],
                 [item.explain for item in items],
             )
         )
 
     def _take_first_results(self, part: Sequence[int], result: BatchResult) -> None:
-        found = iter(result.found)
+        findings = iter(result.found)
         for index, verdict in zip(part, result.verdicts, strict=True):
             if verdict is not None:
                 self._deliver(index, verdict)
             else:
-                self._unread.append(Question(index, self._items[index].params.look, next(found)))
+                self._unread.append(Question(index, self._items[index].params.look, next(findings)))
 
     # grade
 
     async def _grade(self, answers: Sequence[GivenAnswer]) -> Sequence[GivenAnswer]:
         """Grade answers, several on one trip to a worker; the answers that are left, which must be graded alone."""
-        alone: list[GivenAnswer] = []
+        single_answers: list[GivenAnswer] = []
         while len(answers) > 1:
-            answers = await self._make_trips(answers, alone)
-        return [*alone, *answers]
+            answers = await self._make_trips(answers, single_answers)
+        return [*single_answers, *answers]
 
-    async def _make_trips(self, answers: Sequence[GivenAnswer], alone: list[GivenAnswer]) -> list[GivenAnswer]:
-        """The answers that no trip reached; `alone` gets the answers of trips that broke a limit."""
+    async def _make_trips(self, answers: Sequence[GivenAnswer], single_answers: list[GivenAnswer]) -> list[GivenAnswer]:
+        """The answers that no trip reached; `single_answers` gets the answers of trips that broke a limit."""
         count = min(_TRIP_ANSWERS, -(-len(answers) // self._workers.size))
         trips = [answers[start : start + count] for start in range(0, len(answers), count)]
         later: list[GivenAnswer] = []
@@ -161,7 +161,7 @@ class Judging:
         def take(position: int, outcome: Outcome) -> None:
             trip = trips[position]
             if outcome.exit is not Exit.OK:
-                alone.extend(trip)
+                single_answers.extend(trip)
                 return
             for answer, result in zip(trip, outcome.value, strict=False):
                 self._take_result(answer, result)
@@ -238,7 +238,7 @@ class Judging:
 
     # credit
 
-    async def _credit(self, places: Sequence[int], simplifies: bool) -> list[int]:
+    async def _credit(self, positions: Sequence[int], simplifies: bool) -> list[int]:
         """Give wrong expressions what they earn; the places of those that broke a limit.
 
         To simplify an expression may take long. One that also breaks a limit as it was written earns nothing.
@@ -246,9 +246,9 @@ class Judging:
         broke: list[int] = []
 
         def take(position: int, outcome: Outcome) -> None:
-            index, verdict = self._uncredited[places[position]]
+            index, verdict = self._uncredited[positions[position]]
             if outcome.exit in _LIMITS and simplifies:
-                broke.append(places[position])
+                broke.append(positions[position])
             elif outcome.exit is Exit.OK and outcome.value:
                 self._finish(index, msgspec.structs.replace(verdict, score=outcome.value, reason="partial"))
             elif outcome.exit is Exit.OK or outcome.exit in _LIMITS:
@@ -257,8 +257,8 @@ class Judging:
                 self._finish(index, trouble(outcome))
 
         payloads = []
-        for place in places:
-            index, verdict = self._uncredited[place]
+        for uncredited in positions:
+            index, verdict = self._uncredited[uncredited]
             terms = self._items[index].params.look.terms
             payloads.append([terms.references, verdict.extracted, terms.options.packed(), simplifies])
         await self._ask(CREDIT, payloads, take)
@@ -287,8 +287,8 @@ class Judging:
 
         def take(position: int, outcome: Outcome) -> None:
             index, verdict = self._unexplained[position]
-            more = outcome.value if outcome.exit is Exit.OK else {}
-            self._hand_out(index, msgspec.structs.replace(verdict, detail={**verdict.detail, **more}))
+            explanation = outcome.value if outcome.exit is Exit.OK else {}
+            self._hand_out(index, msgspec.structs.replace(verdict, detail={**verdict.detail, **explanation}))
 
         await self._ask(DIAGNOSE, [self._to_diagnose(index, verdict) for index, verdict in self._unexplained], take)
 

@@ -22,10 +22,10 @@ class Factor:
 
 def same_product(reference: Node, answer: Node) -> bool | None:
     """Whether two products of matrices have the same factors in the same order; None unless both are such products."""
-    left, right = _product(reference), _product(answer)
-    if left is None or right is None or not (_is_of_matrices(left) or _is_of_matrices(right)):
+    lhs, rhs = _product(reference), _product(answer)
+    if lhs is None or rhs is None or not (_is_of_matrices(lhs) or _is_of_matrices(rhs)):
         return None
-    return _powers(left) == _powers(right)
+    return _powers(lhs) == _powers(rhs)
 
 
 def _is_of_matrices(factors: list[Factor]) -> bool:
@@ -37,21 +37,21 @@ def _product(node: Node) -> list[Factor] | None:
     if node.kind == "sym" and str(node.leaf).isalpha() and str(node.leaf).isupper():
         return [Factor(letter) for letter in str(node.leaf)]
     if node.kind == "*":
-        parts = [_product(arg) for arg in node.args]
-        return None if None in parts else [factor for part in parts if part for factor in part]
-    inner = None
+        factor_lists = [_product(arg) for arg in node.args]
+        return None if None in factor_lists else [factor for part in factor_lists if part for factor in part]
+    factors = None
     if node.kind in ("^", "apply") and node.args and len(str(node.args[0].leaf or "A")) == 1:
-        inner = _product(node.args[0])
-    if inner is None:
+        factors = _product(node.args[0])
+    if factors is None:
         return None
     if _is_transpose(node):
-        return [replace(factor, is_transposed=not factor.is_transposed) for factor in reversed(inner)]
+        return [replace(factor, is_transposed=not factor.is_transposed) for factor in reversed(factors)]
     exponent = _integer(node.args[1]) if node.kind == "^" else None
-    if exponent is None or abs(exponent) * len(inner) > _MAX_FACTORS:
+    if exponent is None or abs(exponent) * len(factors) > _MAX_FACTORS:
         return None
     if exponent < 0:
-        inner = [replace(factor, exponent=-factor.exponent) for factor in reversed(inner)]
-    return inner * abs(exponent)
+        factors = [replace(factor, exponent=-factor.exponent) for factor in reversed(factors)]
+    return factors * abs(exponent)
 
 
 _MAX_FACTORS = 100
@@ -64,20 +64,20 @@ def _is_transpose(node: Node) -> bool:
 
 
 def _integer(node: Node) -> int | None:
-    sign, inner = (-1, node.args[0]) if node.kind == "neg" else (1, node)
-    is_whole = isinstance(inner.leaf, Fraction) and inner.kind == "num" and inner.leaf.denominator == 1
-    return sign * int(inner.leaf) if is_whole and isinstance(inner.leaf, Fraction) else None
+    sign, operand = (-1, node.args[0]) if node.kind == "neg" else (1, node)
+    is_whole = isinstance(operand.leaf, Fraction) and operand.kind == "num" and operand.leaf.denominator == 1
+    return sign * int(operand.leaf) if is_whole and isinstance(operand.leaf, Fraction) else None
 
 
 def _powers(factors: list[Factor]) -> list[Factor]:
     """Join equal neighbours into one power; a zeroth power is left out."""
-    found: list[Factor] = []
+    powers: list[Factor] = []
     for factor in factors:
-        last = found[-1] if found else None
+        last = powers[-1] if powers else None
         if last is None or (last.name, last.is_transposed) != (factor.name, factor.is_transposed):
-            found.append(factor)
+            powers.append(factor)
             continue
-        found.pop()
+        powers.pop()
         if last.exponent + factor.exponent:
-            found.append(replace(last, exponent=last.exponent + factor.exponent))
-    return found
+            powers.append(replace(last, exponent=last.exponent + factor.exponent))
+    return powers

@@ -70,14 +70,14 @@ def members(node: Node) -> Members:
     items = node.args
     names: list[str] = []
     for item in items:
-        found = _name(item)
-        is_bare = not found and names and not _is_statement(item) and item.kind != "quantity"
-        names.append(names[-1] if is_bare else found)
+        item_name = _name(item)
+        is_bare = not item_name and names and not _is_statement(item) and item.kind != "quantity"
+        names.append(names[-1] if is_bare else item_name)
     if len({item.leaf for item in items if item.kind == "quantity"}) < 2:
         names = ["" if item.kind == "quantity" else name for item, name in zip(items, names, strict=True)]
-    said = "or" if node.kind == "or" else str(node.leaf or "")
-    found_members = Members(node.kind, items, tuple(names), said)
-    if not said and node.kind == "list" and (found_members.are_distinct or _have_own_variables(items)):
+    conjunction = "or" if node.kind == "or" else str(node.leaf or "")
+    found_members = Members(node.kind, items, tuple(names), conjunction)
+    if not conjunction and node.kind == "list" and (found_members.are_distinct or _have_own_variables(items)):
         return Members(node.kind, items, tuple(names), "and")
     return found_members
 
@@ -85,14 +85,14 @@ def members(node: Node) -> Members:
 def _name(item: Node) -> str:
     if item.kind == "quantity":
         return f"unit {item.leaf}"
-    found = label(item)
-    return "" if found is None else show(found)
+    item_label = label(item)
+    return "" if item_label is None else show(item_label)
 
 
 def _is_numbered_unknown(names: Sequence[str]) -> bool:
-    parts = [name.partition("_") for name in names]
-    return len({letter for letter, _, _ in parts}) == 1 and all(
-        letter in _UNKNOWNS and number.isdigit() for letter, _, number in parts
+    name_parts = [name.partition("_") for name in names]
+    return len({letter for letter, _, _ in name_parts}) == 1 and all(
+        letter in _UNKNOWNS and number.isdigit() for letter, _, number in name_parts
     )
 
 
@@ -106,60 +106,62 @@ def _have_own_variables(items: Sequence[Node]) -> bool:
     """Whether each of the conditions is about a variable of its own: x > 0, y > 0."""
     names = [values.names(item) for item in items]
     together = frozenset[str]().union(*names)
-    return all(item.kind in _STATEMENTS[:8] and found != together for item, found in zip(items, names, strict=True))
-
-
-def values_of(held: Members) -> tuple[Node, ...]:
-    """The elements, without a name that all of them share."""
-    return tuple(
-        item.args[1] if item.kind == "=" and is_name(item.args[0], item.args[1]) else item for item in held.items
+    return all(
+        item.kind in _STATEMENTS[:8] and own_name != together for item, own_name in zip(items, names, strict=True)
     )
 
 
-def as_coordinates(held: Members) -> tuple[Node, ...] | None:
+def values_of(items: Members) -> tuple[Node, ...]:
+    """The elements, without a name that all of them share."""
+    return tuple(
+        item.args[1] if item.kind == "=" and is_name(item.args[0], item.args[1]) else item for item in items.items
+    )
+
+
+def as_coordinates(items: Members) -> tuple[Node, ...] | None:
     """The elements as those of a tuple, single letters in alphabetical order; None if they are alternatives."""
-    if held.kind != "list" or (len(set(held.names)) == 1 and held.names[0]):
+    if items.kind != "list" or (len(set(items.names)) == 1 and items.names[0]):
         return None
-    if held.are_distinct and all(len(name) == 1 for name in held.names) and len(set(held.names)) == len(held.names):
-        return tuple(item for _, item in sorted(zip(held.names, held.items, strict=True), key=lambda pair: pair[0]))
-    return held.items
+    if items.are_distinct and all(len(name) == 1 for name in items.names) and len(set(items.names)) == len(items.names):
+        return tuple(item for _, item in sorted(zip(items.names, items.items, strict=True), key=lambda pair: pair[0]))
+    return items.items
 
 
 # --- matching
 
 
 def without_repetitions(items: Sequence[Node], equal: Equal) -> tuple[Node, ...]:
-    kept: list[tuple[complex | None, Node]] = []
+    pairs: list[tuple[complex | None, Node]] = []
     for item in items:
         key = _key(item)
-        if not any(item == other or (_is_close(key, its) and equal(other, item)) for its, other in kept):
-            kept.append((key, item))
-    return tuple(item for _, item in kept)
+        if not any(item == node or (_is_close(key, k) and equal(node, item)) for k, node in pairs):
+            pairs.append((key, item))
+    return tuple(item for _, item in pairs)
 
 
-def match_in_any_order(left: Sequence[Node], right: Sequence[Node], equal: Equal) -> bool:
+def match_in_any_order(items: Sequence[Node], partners: Sequence[Node], equal: Equal) -> bool:
     """Whether the elements of two lists are equal one to one; those of nearly the same value are tried first."""
-    if len(left) != len(right):
+    if len(items) != len(partners):
         return False
-    rest = [(_key(item), item) for item in right]
-    for one in left:
-        key = _key(one)
-        rest.sort(key=lambda pair: (one != pair[1], _distance(key, pair[0])))
-        place = next((index for index, (_, two) in enumerate(rest) if equal(one, two)), None)
-        if place is None:
+    unmatched = [(_key(partner_item), partner_item) for partner_item in partners]
+    for item in items:
+        key = _key(item)
+        unmatched.sort(key=lambda pair: (item != pair[1], _distance(key, pair[0])))
+        position = next((index for index, (_, partner) in enumerate(unmatched) if equal(item, partner)), None)
+        if position is None:
             return False
-        del rest[place]
+        del unmatched[position]
     return True
 
 
-def _is_close(one: complex | None, two: complex | None) -> bool:
-    return one is not None and two is not None and _distance(one, two) <= 1e-9 * max(1.0, _distance(one, 0j))
+def _is_close(a: complex | None, b: complex | None) -> bool:
+    return a is not None and b is not None and _distance(a, b) <= 1e-9 * max(1.0, _distance(a, 0j))
 
 
-def _distance(one: complex | None, two: complex | None) -> float:
-    if one is None or two is None:
+def _distance(first: complex | None, second: complex | None) -> float:
+    if first is None or second is None:
         return float("inf")
-    gap = one - two
+    gap = first - second
     return math.hypot(gap.real, gap.imag)  # infinite where `abs` of a complex number raises
 
 
@@ -169,8 +171,8 @@ def _key(item: Node) -> complex | None:
         item = item.args[-1] if item.kind != "quantity" else item.args[0]
     if item.kind in ("paren", "bracket"):
         keys = [_key(arg) for arg in item.args]
-        found = [key for key in keys if key is not None]
-        return sum(key / (1 + index) for index, key in enumerate(found)) if len(found) == len(keys) else None
+        ranks = [key for key in keys if key is not None]
+        return sum(key / (1 + index) for index, key in enumerate(ranks)) if len(ranks) == len(keys) else None
     try:
         if (exact := values.exact(item)) is not None:
             return complex(float(exact))

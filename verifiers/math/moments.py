@@ -53,8 +53,8 @@ class Date:
         )
 
 
-def _agree(one: int | None, other: int | None) -> bool:
-    return one is None or other is None or one == other
+def _agree(first: int | None, second: int | None) -> bool:
+    return first is None or second is None or first == second
 
 
 _MARK = r"(?P<mark>[ap]\.? ?m\b\.?|in the (?:morning|afternoon|evening)|at night)"
@@ -105,13 +105,13 @@ def time_of_day(text: str) -> Clock | None:
         return Clock(_TWELVE_HAN[plain] * 3600)
     if past := _PAST.fullmatch(plain):
         return _past(past)
-    if (named := _NAMED_HOUR.fullmatch(plain)) and (
-        named["lead"] or named["day24"] == "uhr" or (is_led and named["day24"])
+    if (hour_match := _NAMED_HOUR.fullmatch(plain)) and (
+        hour_match["lead"] or hour_match["day24"] == "uhr" or (is_led and hour_match["day24"])
     ):
-        return _clock(named)
+        return _clock(hour_match)
     for form in (_DIGITAL, _H_BETWEEN, _MARKED_HOUR, _O_CLOCK, _HAN_COLON, _HAN_CLOCK):
-        if found := form.fullmatch(plain):
-            return _clock(found)
+        if match := form.fullmatch(plain):
+            return _clock(match)
     return None
 
 
@@ -125,19 +125,19 @@ def _plain(text: str) -> str | None:
     return plain if _MAY_NAME.fullmatch(plain) else None
 
 
-def _clock(found: re.Match[str]) -> Clock | None:
-    part = found.groupdict()
+def _clock(match: re.Match[str]) -> Clock | None:
+    part = match.groupdict()
     hour, minute, second = _count(part["hour"]), _minute(part), _count(part.get("second") or "0")
     if hour is None or minute is None or second is None or hour > 24 or minute > 59 or second > 59:
         return None
     if hour == 24 and (minute or second):
         return None
-    written, mark = part["hour"], part.get("mark")
+    hour_text, mark = part["hour"], part.get("mark")
     past_hour = minute * 60 + second
     if mark:
         marked = _hour_of_day(hour, mark)
         return None if marked is None else Clock(marked * 3600 + past_hour)
-    is_of_24 = not 1 <= hour <= 12 or written[0] == "0" or bool(part.get("day24") and len(written) == 2)
+    is_of_24 = not 1 <= hour <= 12 or hour_text[0] == "0" or bool(part.get("day24") and len(hour_text) == 2)
     return Clock(hour % 24 * 3600 + past_hour, is_ambiguous=not is_of_24)
 
 
@@ -147,14 +147,14 @@ def _minute(part: dict[str, str | None]) -> int | None:
     return _count(part.get("minute") or "0")
 
 
-def _count(written: str) -> int | None:
+def _count(number_text: str) -> int | None:
     """A whole number below 100 in figures or in words; 零五 is 05."""
-    if written.isdecimal():
-        return int(written)
-    if len(written) > 1 and written[0] in "零〇":
-        written = written[1:]
-    number = value(written)
-    if written in ("零", "〇"):
+    if number_text.isdecimal():
+        return int(number_text)
+    if len(number_text) > 1 and number_text[0] in "零〇":
+        number_text = number_text[1:]
+    number = value(number_text)
+    if number_text in ("零", "〇"):
         return 0
     return int(number) if number is not None and number.denominator == 1 and 0 < number < 100 else None
 
@@ -192,18 +192,18 @@ def _half(mark: str) -> str:
     return "pm"
 
 
-def _past(found: re.Match[str]) -> Clock | None:
+def _past(match: re.Match[str]) -> Clock | None:
     """The time of `half past three`, `quarter to 4`, `ten minutes past 2 PM`."""
-    hour = _count(found["hour"])
-    minutes = {"half": 30, None: None}.get(found["part"], 15)
-    if found["minutes"]:
-        minutes = _count(found["minutes"])
-    if not hour or hour > 12 or minutes is None or minutes > 59 or (found["part"] == "half" and found["side"] == "to"):
+    hour = _count(match["hour"])
+    minutes = {"half": 30, None: None}.get(match["part"], 15)
+    if match["minutes"]:
+        minutes = _count(match["minutes"])
+    if not hour or hour > 12 or minutes is None or minutes > 59 or (match["part"] == "half" and match["side"] == "to"):
         return None
-    offset_s = minutes * 60 if found["side"] == "past" else -minutes * 60
-    if not found["mark"]:
+    offset_s = minutes * 60 if match["side"] == "past" else -minutes * 60
+    if not match["mark"]:
         return Clock((hour * 3600 + offset_s - 3600) % _HALF_DAY_S + 3600, is_ambiguous=True)
-    marked = _hour_of_day(hour, found["mark"])
+    marked = _hour_of_day(hour, match["mark"])
     return None if marked is None else Clock((marked * 3600 + offset_s) % (2 * _HALF_DAY_S))
 
 
@@ -244,10 +244,10 @@ _HAN_FIGURES = {sign: str(number) for number, signs in enumerate(("〇零", *"�
 
 def date(text: str) -> Date | None:
     """The day that a whole text names, if it exists; `May`, `March 2020`, `3/4` and 03/04/2020 name none."""
-    found = _date(text)
-    if found is None and len(text) <= MAX_CHARS and "\\" not in text and (english := in_english(text)) != text:
+    day_found = _date(text)
+    if day_found is None and len(text) <= MAX_CHARS and "\\" not in text and (english := in_english(text)) != text:
         return _date(english)
-    return found
+    return day_found
 
 
 def _date(text: str) -> Date | None:
@@ -261,8 +261,8 @@ def _date(text: str) -> Date | None:
         year = "".join(_HAN_FIGURES[sign] for sign in spelled["year"] or "")
         return _valid(int(year) if year else None, _count(spelled["month"]), _count(spelled["day"]), weekday)
     for form in _DATES:
-        if found := form.fullmatch(plain):
-            return _named(found, weekday)
+        if match := form.fullmatch(plain):
+            return _named(match, weekday)
     return None
 
 
@@ -278,8 +278,8 @@ _AROUND_DAY = re.compile(rf"{_BEFORE_DAY}|{_BEHIND_DAY}|\b(?:de|del|di|du)\b|{_B
 
 def in_english(text: str) -> str:
     """A date with its month in English, without the small words around the day and the year; else the text as it is."""
-    if found := _DAY_BY_SIGNS.fullmatch(text):
-        year, month, day = (found[part] or found[f"{part}2"] for part in ("year", "month", "day"))
+    if match := _DAY_BY_SIGNS.fullmatch(text):
+        year, month, day = (match[part] or match[f"{part}2"] for part in ("year", "month", "day"))
         return f"{year}-{month.zfill(2)}-{day.zfill(2)}"
     for word in LETTERS.finditer(text):
         number = cldr.MONTHS.get(word[0].casefold())
@@ -317,8 +317,8 @@ def written_day(text: str, in_figures: str, span: tuple[int, int]) -> tuple[int,
     return start, end + len(text[end:blank].rstrip(" "))
 
 
-def _in_iso(written: re.Match[str]) -> str:
-    text = written[0]
+def _in_iso(match: re.Match[str]) -> str:
+    text = match[0]
     day = date(text) if len(text) >= _ISO_CHARS else None
     if day is None or day.year is None:
         return text
@@ -330,26 +330,26 @@ def _without_weekday(text: str) -> tuple[str, int | None]:
         if han.start() > 0 and han.end() < len(text):
             return text, None
         return text[: han.start()] + text[han.end() :], _HAN_WEEKDAYS[han["weekday"]]
-    if before := _WEEKDAY_BEFORE.match(text):
-        return text[before.end() :], _WEEKDAYS[before["weekday"][:3]]
-    if behind := _WEEKDAY_BEHIND.search(text):
-        return text[: behind.start()], _WEEKDAYS[behind["weekday"][:3]]
+    if prefix := _WEEKDAY_BEFORE.match(text):
+        return text[prefix.end() :], _WEEKDAYS[prefix["weekday"][:3]]
+    if suffix := _WEEKDAY_BEHIND.search(text):
+        return text[: suffix.start()], _WEEKDAYS[suffix["weekday"][:3]]
     return text, None
 
 
-def _numeric(found: re.Match[str], weekday: int | None) -> Date | None:
+def _numeric(match: re.Match[str], weekday: int | None) -> Date | None:
     """A date in numbers. Month and day stand in either order, so one must be beyond 12, or both the same."""
-    if found["mark"] == "-" and len(found["second"]) == 1:
+    if match["mark"] == "-" and len(match["second"]) == 1:
         return None
-    first, second, year = int(found["first"]), int(found["second"]), int(found["year"])
+    first, second, year = int(match["first"]), int(match["second"]), int(match["year"])
     if first > 12:
         return _valid(year, second, first, weekday)
     return _valid(year, first, second, weekday) if second > 12 or first == second else None
 
 
-def _named(found: re.Match[str], weekday: int | None) -> Date | None:
-    part = found.groupdict()
-    name, day = found["month"], int(found["day"])
+def _named(match: re.Match[str], weekday: int | None) -> Date | None:
+    part = match.groupdict()
+    name, day = match["month"], int(match["day"])
     suffix = (part.get("suffix") or "").strip()
     if suffix and suffix != _suffix(day):
         return None

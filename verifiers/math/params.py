@@ -111,8 +111,8 @@ class MathParams(ExtractionParams):
     def steps(self) -> list[str]:
         """The texts among the reference's steps, to a bounded number."""
         steps = self.reference.steps if isinstance(self.reference, FinalAnswer) else None
-        written = [step.get("expr") if isinstance(step, dict) else step for step in _first(steps)]
-        return [text for text in written if isinstance(text, str) and len(text) <= MAX_STEP_CHARS]
+        step_texts = [step.get("expr") if isinstance(step, dict) else step for step in _first(steps)]
+        return [text for text in step_texts if isinstance(text, str) and len(text) <= MAX_STEP_CHARS]
 
     @property
     def references(self) -> list[str]:

@@ -23,13 +23,13 @@ def same_by_cases(reference: Node, answer: Node, equal: Equal) -> bool:
     """Whether two functions of one variable, of which at least one is given by cases, are equal."""
     try:
         name = _variable(reference) or _variable(answer)
-        one, two = _cut(reference, name), _cut(answer, name)
-        if name is None or one is None or two is None or _domain(one) != _domain(two):
+        reference_cut, answer_cut = _cut(reference, name), _cut(answer, name)
+        if name is None or reference_cut is None or answer_cut is None or _domain(reference_cut) != _domain(answer_cut):
             return False
         return all(
-            equal(replace_names(left, {name: inside}), replace_names(right, {name: inside}))
-            for (left, here), (right, there) in product(one, two)
-            for inside in _insides(here, there, name)
+            equal(replace_names(lhs, {name: inside}), replace_names(rhs, {name: inside}))
+            for (lhs, domain), (rhs, answer_domain) in product(reference_cut, answer_cut)
+            for inside in _insides(domain, answer_domain, name)
         )
     except NoValue:
         return False
@@ -39,8 +39,8 @@ def _variable(node: Node) -> str | None:
     """The one variable that the conditions of all cases restrict; None if there are several."""
     if node.kind != "cases":
         return None
-    found = [_restricted(case.args[1]) for case in node.args]
-    variables = {condition.variable for condition in found if condition is not None}
+    restrictions = [_restricted(case.args[1]) for case in node.args]
+    variables = {condition.variable for condition in restrictions if condition is not None}
     return variables.pop() if len(variables) == 1 else None
 
 
@@ -51,19 +51,21 @@ def _cut(node: Node, name: str | None) -> _Cut | None:
     if len(node.args) > _MOST_CASES:
         return None
     cut: _Cut = []
-    others: list[Node] = []
+    defaults: list[Node] = []
     for value, condition in (case.args for case in node.args):
         if condition.kind == "text" and condition.leaf == "otherwise":
-            others.append(value)
+            defaults.append(value)
             continue
         restricted = _restricted(condition)
         if restricted is None or restricted.variable != name:
             return None
         cut.append((value, united(restricted.pieces)))
-    told = _domain(cut)
-    if len(others) > 1 or any(list(_common(here, there)) for at, (_, here) in enumerate(cut) for _, there in cut[:at]):
+    domain = _domain(cut)
+    if len(defaults) > 1 or any(
+        list(_common(pieces, taken_before)) for at, (_, pieces) in enumerate(cut) for _, taken_before in cut[:at]
+    ):
         return None
-    return [*cut, *((value, complement(told)) for value in others)]
+    return [*cut, *((value, complement(domain)) for value in defaults)]
 
 
 def _restricted(condition: Node) -> Reals | None:
@@ -78,13 +80,13 @@ def _domain(cut: _Cut) -> tuple[Piece, ...]:
     return united([piece for _, pieces in cut for piece in pieces])
 
 
-def _insides(here: tuple[Piece, ...], there: tuple[Piece, ...], name: str) -> Iterator[Node]:
+def _insides(pieces: tuple[Piece, ...], other_pieces: tuple[Piece, ...], name: str) -> Iterator[Node]:
     """What the variable is inside each common interval, and at each end that belongs to it."""
-    for piece in _common(here, there):
+    for piece in _common(pieces, other_pieces):
         if values.order(piece.low, piece.high):
             yield inside_of(piece, name)
         yield from (end for end, is_open in ((piece.low, piece.low_open), (piece.high, piece.high_open)) if not is_open)
 
 
-def _common(here: tuple[Piece, ...], there: tuple[Piece, ...]) -> tuple[Piece, ...]:
-    return complement(united((*complement(here), *complement(there))))
+def _common(pieces: tuple[Piece, ...], other_pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
+    return complement(united((*complement(pieces), *complement(other_pieces))))

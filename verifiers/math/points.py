@@ -73,8 +73,8 @@ def letters(*nodes: Node) -> Letters:
     return Letters(tuple(sorted(real)), tuple(sorted(natural)), tuple(sorted(complex_names)))
 
 
-def _union(parts: Iterable[frozenset[str]]) -> frozenset[str]:
-    return frozenset[str]().union(*parts)
+def _union(name_sets: Iterable[frozenset[str]]) -> frozenset[str]:
+    return frozenset[str]().union(*name_sets)
 
 
 # --- what a letter stands for
@@ -119,12 +119,12 @@ def _base(name: str) -> str:
 
 
 def _complex_names(nodes: Iterable[Node]) -> frozenset[str]:
-    parts = [part for node in nodes for part in node.walk()]
-    found = _union(_split_names(part) for part in parts)
-    customary = frozenset(name for part in parts if part.kind == "sym" for name in names(part) if _is_customary(name))
-    if customary and _speak_of_complex(parts, customary):
-        found |= customary
-    return found
+    leaves = [part for node in nodes for part in node.walk()]
+    result = _union(_split_names(part) for part in leaves)
+    customary = frozenset(name for part in leaves if part.kind == "sym" for name in names(part) if _is_customary(name))
+    if customary and _speak_of_complex(leaves, customary):
+        result |= customary
+    return result
 
 
 def _is_customary(name: str) -> bool:
@@ -143,9 +143,9 @@ def _split_names(part: Node) -> frozenset[str]:
 _NO_NAMES = frozenset[str]()
 
 
-def _speak_of_complex(parts: Iterable[Node], customary: frozenset[str]) -> bool:
+def _speak_of_complex(subnodes: Iterable[Node], customary: frozenset[str]) -> bool:
     """Whether z is a complex number here, and no coordinate beside x and y."""
-    nodes = list(parts)
+    nodes = list(subnodes)
     if any(has_i(part) or (part.kind == "fn" and part.leaf in _COMPLEX_PARTS) or _split_names(part) for part in nodes):
         return True
     in_bars = any(part.kind == "abs" and names(part) & customary for part in nodes)
@@ -174,14 +174,14 @@ def points(of: Letters) -> tuple[Point, ...]:
     if not (of.real or of.natural or of.complex):
         return (ORIGIN,)
     source = _source(of, "first")
-    found = [_point(of, source, low, high, signs) for low, high in _SPREADS for signs in (_ALL_POSITIVE, _ANY_SIGN)]
-    found += [_point(of, source, low, high, _ALL_NEGATIVE) for low, high in _SPREADS[:2]]
+    drawn = [_point(of, source, low, high, signs) for low, high in _SPREADS for signs in (_ALL_POSITIVE, _ANY_SIGN)]
+    drawn += [_point(of, source, low, high, _ALL_NEGATIVE) for low, high in _SPREADS[:2]]
     if not of.natural:
-        return (*found, *(_whole_point(of, source) for _ in range(4)))
+        return (*drawn, *(_whole_point(of, source) for _ in range(4)))
     ordered = _orders(of.natural, source)
-    found = [_with_naturals(point, of, ordered(_SMALL)) for point in found]
-    found += [_with_naturals(_whole_point(of, source), of, ordered(numbers)) for numbers in (_COMMON_FACTOR, _LARGE)]
-    return tuple(found)
+    drawn = [_with_naturals(point, of, ordered(_SMALL)) for point in drawn]
+    drawn += [_with_naturals(_whole_point(of, source), of, ordered(numbers)) for numbers in (_COMMON_FACTOR, _LARGE)]
+    return tuple(drawn)
 
 
 @remember(128)
@@ -191,8 +191,8 @@ def more_points(of: Letters) -> tuple[Point, ...]:
     At two of three points the reals rise or fall with the names, as in \sqrt{a-b} + \sqrt{b-c}.
     """
     source = _source(of, "more")
-    found = [_point(of, source, *source.choice(_SPREADS), _ANY_SIGN) for _ in range(_MORE)]
-    return tuple(_sorted(point, of, turn % 3) for turn, point in enumerate(found))
+    drawn = [_point(of, source, *source.choice(_SPREADS), _ANY_SIGN) for _ in range(_MORE)]
+    return tuple(_sorted(point, of, turn % 3) for turn, point in enumerate(drawn))
 
 
 def _source(of: Letters, purpose: str) -> random.Random:

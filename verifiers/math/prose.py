@@ -62,12 +62,12 @@ def read_prose(text: str, read_formula: ReadFormula) -> Node:
     """
     if not _is_balanced(text):
         raise Unreadable("braces that do not match")
-    parts = _parts(text)
-    if len(parts) > _MAX_PARTS:
+    pieces = _parts(text)
+    if len(pieces) > _MAX_PARTS:
         raise TooComplex("a long text")
-    if not any(part.is_words and _LETTER.search(part.text) for part in parts):
+    if not any(part.is_words and _LETTER.search(part.text) for part in pieces):
         raise Unreadable("neither mathematics nor words")
-    return _meaning(parts, read_formula)
+    return _meaning(pieces, read_formula)
 
 
 def _is_balanced(text: str) -> bool:
@@ -83,42 +83,42 @@ def _parts(text: str) -> list[_Part]:
     pieces = _DOLLARS.split(text)
     if len(pieces) % 2 == 0 or len(pieces) == 1:
         return _joined(_undivided(_DOLLARS.sub(" ", text)))
-    found: list[_Part] = []
+    pieces_read: list[_Part] = []
     for index, piece in enumerate(pieces):
-        found += _with_text_commands(piece) if index % 2 else _undivided(piece)
-    return _joined(found)
+        pieces_read += _with_text_commands(piece) if index % 2 else _undivided(piece)
+    return _joined(pieces_read)
 
 
 def _with_text_commands(formula: str) -> list[_Part]:
     r"""Split off each `\text{…}` at the outermost level of a formula; inside braces it belongs to the formula."""
-    found: list[_Part] = []
+    pieces: list[_Part] = []
     start = 0
     for match in _TEXT_COMMAND.finditer(formula):
-        inner = match[1] or ""
-        if match[1] is not None and (not _LETTER.search(inner) or units.key(inner) is not None):
+        content = match[1] or ""
+        if match[1] is not None and (not _LETTER.search(content) or units.key(content) is not None):
             continue
         if not _is_balanced(formula[start : match.start()]):
             continue
-        found += [_Part(False, formula[start : match.start()]), _Part(True, inner)]
+        pieces += [_Part(False, formula[start : match.start()]), _Part(True, content)]
         start = match.end()
-    return [*found, _Part(False, formula[start:])]
+    return [*pieces, _Part(False, formula[start:])]
 
 
 def _undivided(text: str) -> list[_Part]:
     """Split a text without dollar signs: runs of letters are words, unless they are part of a notation."""
-    found: list[_Part] = []
+    pieces: list[_Part] = []
     for part in _with_text_commands(text):
         if part.is_words:
-            found.append(part)
+            pieces.append(part)
             continue
         start = 0
         for match in _WORD_OR_GROUP.finditer(part.text):
             if match["group"] is not None or match[0].rstrip(".,;:") in _KEPT or _is_product(match[0]):
                 continue
-            found += [_Part(False, part.text[start : match.start()]), _Part(True, match[0])]
+            pieces += [_Part(False, part.text[start : match.start()]), _Part(True, match[0])]
             start = match.end()
-        found.append(_Part(False, part.text[start:]))
-    return found
+        pieces.append(_Part(False, part.text[start:]))
+    return pieces
 
 
 def _is_product(word: str) -> bool:
@@ -129,75 +129,75 @@ def _is_product(word: str) -> bool:
 _NOTHING = re.compile(r"[\s.,;:~()\\]*")
 
 
-def _joined(parts: Sequence[_Part]) -> list[_Part]:
+def _joined(pieces: Sequence[_Part]) -> list[_Part]:
     """Join words in a row into one part, and drop formulas of nothing but punctuation."""
-    found: list[_Part] = []
-    for part in parts:
+    joined: list[_Part] = []
+    for part in pieces:
         blank = not part.text.strip() if part.is_words else _NOTHING.fullmatch(part.text) is not None
         if blank:
-            if found and part.text.strip() and found[-1].is_words:
-                found[-1] = _Part(True, found[-1].text + part.text.strip()[0])
+            if joined and part.text.strip() and joined[-1].is_words:
+                joined[-1] = _Part(True, joined[-1].text + part.text.strip()[0])
             continue
         article = not part.is_words and part.text.strip() in ("a", "A", "I")
-        if found and found[-1].is_words and (part.is_words or article):
-            found[-1] = _Part(True, f"{found[-1].text} {part.text.strip()}")
+        if joined and joined[-1].is_words and (part.is_words or article):
+            joined[-1] = _Part(True, f"{joined[-1].text} {part.text.strip()}")
         else:
-            found.append(_Part(part.is_words, part.text))
-    return found
+            joined.append(_Part(part.is_words, part.text))
+    return joined
 
 
-def _meaning(parts: list[_Part], read_formula: ReadFormula) -> Node:
-    first = parts[0]
-    if first.is_words and (head := committed(first.text, is_all=len(parts) == 1)) is not None:
+def _meaning(pieces: list[_Part], read_formula: ReadFormula) -> Node:
+    first = pieces[0]
+    if first.is_words and (head := committed(first.text, is_all=len(pieces) == 1)) is not None:
         return Node("text", leaf=head)
-    if len(parts) > 1 and first.is_words and _is_opening(first.text):
-        return _meaning(parts[1:], read_formula)
-    if len(parts) > 1 and parts[-1].is_words and _ADVERBS.fullmatch(parts[-1].text):
-        parts = [*parts[:-2], _Part(parts[-2].is_words, parts[-2].text.rstrip(" ,;("))]
-        return _meaning(parts, read_formula)
+    if len(pieces) > 1 and first.is_words and _is_opening(first.text):
+        return _meaning(pieces[1:], read_formula)
+    if len(pieces) > 1 and pieces[-1].is_words and _ADVERBS.fullmatch(pieces[-1].text):
+        pieces = [*pieces[:-2], _Part(pieces[-2].is_words, pieces[-2].text.rstrip(" ,;("))]
+        return _meaning(pieces, read_formula)
     is_qualified = (
-        len(parts) > 1 and not first.is_words and begins_in(_BEFORE_WORDS.sub("", parts[1].text), "qualifiers")
+        len(pieces) > 1 and not first.is_words and begins_in(_BEFORE_WORDS.sub("", pieces[1].text), "qualifiers")
     )
-    if is_qualified and not any(part.is_words and _parts_cases(part.text) for part in parts[2:]):
+    if is_qualified and not any(part.is_words and _parts_cases(part.text) for part in pieces[2:]):
         main = read_formula(first.text.rstrip(" ,;("))
-        return Node("where", (main, _whole(parts[1:], read_formula)))
-    if len(parts) == 2 and first.is_words and " ".join(first.text.lower().replace(",", " ").split()) in _ALL_BUT:
-        taken = read_formula(parts[1].text.strip(" .,;"))
-        items = taken.args if taken.kind in ("list", "or") else (taken.args[1],) if taken.kind == "=" else (taken,)
+        return Node("where", (main, _whole(pieces[1:], read_formula)))
+    if len(pieces) == 2 and first.is_words and " ".join(first.text.lower().replace(",", " ").split()) in _ALL_BUT:
+        value = read_formula(pieces[1].text.strip(" .,;"))
+        items = value.args if value.kind in ("list", "or") else (value.args[1],) if value.kind == "=" else (value,)
         return Node("setminus", (Node("sym", leaf="mathbb R"), Node("brace", items)))
-    return _stated(parts, read_formula) or _whole(parts, read_formula)
+    return _stated(pieces, read_formula) or _whole(pieces, read_formula)
 
 
-def _stated(parts: Sequence[_Part], read_formula: ReadFormula) -> Node | None:
+def _stated(pieces: Sequence[_Part], read_formula: ReadFormula) -> Node | None:
     """The value, with its unit, that a sentence gives: `The area is 5 cm`, `the largest value of $f(x)$ is 19`."""
-    unit = units.key(parts[-1].text.strip(" .,;")) if parts[-1].is_words else None
-    subject = parts[: -1 if unit is None else -2]
-    if not subject or parts[len(subject)].is_words or not subject[-1].is_words:
+    unit = units.key(pieces[-1].text.strip(" .,;")) if pieces[-1].is_words else None
+    subject = pieces[: -1 if unit is None else -2]
+    if not subject or pieces[len(subject)].is_words or not subject[-1].is_words:
         return None
     if not subject[0].is_words or any(part.is_words and _has_verb(part.text) for part in subject[:-1]):
         return None
     if not _states(" ".join(part.text if part.is_words else _VALUE for part in subject)):
         return None
-    value = read_formula(parts[len(subject)].text.strip(" .,;"))
+    value = read_formula(pieces[len(subject)].text.strip(" .,;"))
     return value if unit is None else Node("quantity", (value,), unit)
 
 
 def _has_verb(text: str) -> bool:
     """Whether words have a verb of their own, outside a relative clause: "points that could be in the domain of"."""
-    said = commitment_words(text)
-    found = cues(said)
-    ends = {cue.stop for cue in found if cue.kind in (Kind.IS, Kind.HAS)}
-    begins = [min(cue.first for cue in found if cue.stop == end) for end in ends]
-    return any(not place or said[place - 1].text not in listed("relatives") for place in begins)
+    words = commitment_words(text)
+    phrases = cues(words)
+    verb_stops = {cue.stop for cue in phrases if cue.kind in (Kind.IS, Kind.HAS)}
+    verb_starts = [min(cue.first for cue in phrases if cue.stop == end) for end in verb_stops]
+    return any(not start or words[start - 1].text not in listed("relatives") for start in verb_starts)
 
 
 def _is_opening(text: str) -> bool:
     """Whether words only lead to what follows: "Therefore, we have", "The final answer is"."""
-    said = commitment_words(text)
-    found = [cue for cue in cues(said) if cue.kind in _OPENING]
-    known = {place for cue in found for place in range(cue.first, cue.stop)}
-    opens = any(cue.kind in _OPENS for cue in found) or any(word.text in _OPENING_WORDS for word in said)
-    return opens and all(word.text in _OPENING_WORDS or place in known for place, word in enumerate(said))
+    words = commitment_words(text)
+    phrases = [cue for cue in cues(words) if cue.kind in _OPENING]
+    covered = {position for cue in phrases for position in range(cue.first, cue.stop)}
+    opens = any(cue.kind in _OPENS for cue in phrases) or any(word.text in _OPENING_WORDS for word in words)
+    return opens and all(word.text in _OPENING_WORDS or position in covered for position, word in enumerate(words))
 
 
 def _states(text: str) -> bool:
@@ -205,8 +205,8 @@ def _states(text: str) -> bool:
     lead = text.strip()
     if lead[-1:] not in tuple(":：=") and not ends_with(lead, Kind.IS, Kind.HAS):
         return False
-    said = f"{lead} {_VALUE}"
-    sentence, span = Sentence(said, 0, len(said), ""), (len(lead) + 1, len(said))
+    sentence_text = f"{lead} {_VALUE}"
+    sentence, span = Sentence(sentence_text, 0, len(sentence_text), ""), (len(lead) + 1, len(sentence_text))
     return sentence.stance(span) not in UNMADE and not sentence.bounds(span)
 
 
@@ -227,8 +227,8 @@ def _gives_reason(text: str) -> bool:
     bare = text.strip()
     if bare[:1] in (",", ";", ":"):
         return True
-    begins = bare.removeprefix(".").lstrip()
-    return begins[:1].isalpha() and begins_in(begins, "reasons")
+    reason = bare.removeprefix(".").lstrip()
+    return reason[:1].isalpha() and begins_in(reason, "reasons")
 
 
 def committed(text: str, is_all: bool = True) -> str | None:
@@ -236,16 +236,16 @@ def committed(text: str, is_all: bool = True) -> str | None:
     head = _HEAD.match(text)
     if head is None:
         return None
-    rest = text[head.end() :]
-    if _gives_reason(rest) or (is_all and rest.strip() in ("", ".", "!")):
+    explanation = text[head.end() :]
+    if _gives_reason(explanation) or (is_all and explanation.strip() in ("", ".", "!")):
         return head[1].lower()
     return None
 
 
-def _whole(parts: Sequence[_Part], read_formula: ReadFormula) -> Node:
-    if len(parts) == 1 and not parts[0].is_words:
-        return read_formula(parts[0].text.strip(" .,;:~"))
-    nodes = tuple(_node(part, read_formula) for part in parts)
+def _whole(pieces: Sequence[_Part], read_formula: ReadFormula) -> Node:
+    if len(pieces) == 1 and not pieces[0].is_words:
+        return read_formula(pieces[0].text.strip(" .,;:~"))
+    nodes = tuple(_node(part, read_formula) for part in pieces)
     return nodes[0] if len(nodes) == 1 else Node("prose", nodes)
 
 

@@ -39,9 +39,9 @@ def relation(reference: Node, answer: Node, point: Point) -> bool:
     Raises:
         Unreliable: the numbers do not show it.
     """
-    left, right = value(reference, point), value(answer, point)
+    lhs, rhs = value(reference, point), value(answer, point)
     with mp.workdps(_DIGITS[1]):
-        gap, scale = abs(left - right), max(abs(left), 1)
+        gap, scale = abs(lhs - rhs), max(abs(lhs), 1)
         if gap <= scale * mpmath.mpf(10) ** (1 - _RELIABLE):
             return True
         if gap >= scale * mpmath.mpf(10) ** (6 - _RELIABLE):
@@ -65,12 +65,12 @@ def value(node: Node, point: Point) -> Number:
 def _computed(node: Node, point: Point, digits: int) -> Number:
     with mp.workdps(digits + _SPARE_DIGITS):
         try:
-            found = _Approximation(point.values, digits, not has_i(node)).value(node)
+            value = _Approximation(point.values, digits, not has_i(node)).value(node)
         except (NoValue, TooComplex, ArithmeticError, ValueError, TypeError) as error:
             raise Unreliable(str(error)) from error
-        if not mpmath.isfinite(found):
+        if not mpmath.isfinite(value):
             raise Unreliable("not finite")
-        return found
+        return value
 
 
 class _Approximation(Evaluation):
@@ -92,16 +92,12 @@ class _Approximation(Evaluation):
         def inside(x: Number) -> Number:
             return self._term(integrand, str(variable.leaf), x)
 
-        ends = [self._end(low), self._end(high)]
-        within = [
-            place for place in breaks(integrand, str(variable.leaf), self._point) if min(ends) < place < max(ends)
-        ]
-        found, error = mpmath.quad(
-            inside, [ends[0], *(within if ends[0] < ends[1] else within[::-1]), ends[1]], error=True
-        )
+        span = [self._end(low), self._end(high)]
+        cuts = [cut for cut in breaks(integrand, str(variable.leaf), self._point) if min(span) < cut < max(span)]
+        area, error = mpmath.quad(inside, [span[0], *(cuts if span[0] < span[1] else cuts[::-1]), span[1]], error=True)
         if error > mpmath.mpf(10) ** -_RELIABLE:
             raise NoValue("the quadrature does not converge")
-        return found
+        return area
 
     def _end(self, node: Node) -> Number:
         if node == INFINITY:

@@ -28,14 +28,14 @@ _MAX_EXPONENT = 6
 
 def same_quantity(reference: Node, answer: Node, policy: UnitPolicy, equal: Equal) -> bool | None:
     """Whether two quantities are the same; None when there is no unit on either side."""
-    left, right = _beside(reference, answer), _beside(answer, reference)
-    if left.kind != "quantity" and right.kind != "quantity":
+    lhs, rhs = _beside(reference, answer), _beside(answer, reference)
+    if lhs.kind != "quantity" and rhs.kind != "quantity":
         return None
-    if left.kind == right.kind:
-        return _same_unit(left, right, policy, equal)
-    if left.kind == "quantity":
-        return policy != "require" and _unit_aside(left, right, equal)
-    return _unit_aside(right, left, lambda value, bare: equal(bare, value))
+    if lhs.kind == rhs.kind:
+        return _same_unit(lhs, rhs, policy, equal)
+    if lhs.kind == "quantity":
+        return policy != "require" and _unit_aside(lhs, rhs, equal)
+    return _unit_aside(rhs, lhs, lambda value, bare: equal(bare, value))
 
 
 def _unit_aside(quantity: Node, bare: Node, equal: Equal) -> bool:
@@ -44,18 +44,18 @@ def _unit_aside(quantity: Node, bare: Node, equal: Equal) -> bool:
     return quantity.leaf == _DEGREE and equal(_times(quantity.args[0], Fraction(1, 180), 1), bare)
 
 
-def _same_unit(left: Node, right: Node, policy: UnitPolicy, equal: Equal) -> bool:
-    mine, its = str(left.leaf), str(right.leaf)
-    if policy == "ignore" or mine == its or _is_any_count(mine, its):
-        return equal(left.args[0], right.args[0])
-    if not units.compatible(its, mine):
+def _same_unit(lhs: Node, rhs: Node, policy: UnitPolicy, equal: Equal) -> bool:
+    unit, target = str(lhs.leaf), str(rhs.leaf)
+    if policy == "ignore" or unit == target or _is_any_count(unit, target):
+        return equal(lhs.args[0], rhs.args[0])
+    if not units.compatible(target, unit):
         return False
-    converted = _converted(right.args[0], its, mine)
-    return converted is not None and equal(left.args[0], converted)
+    converted = _converted(rhs.args[0], target, unit)
+    return converted is not None and equal(lhs.args[0], converted)
 
 
-def _is_any_count(mine: str, its: str) -> bool:
-    return units.is_count(mine) and units.is_count(its) and bool({mine, its} & _ANY_COUNT)
+def _is_any_count(unit: str, target: str) -> bool:
+    return units.is_count(unit) and units.is_count(target) and bool({unit, target} & _ANY_COUNT)
 
 
 def _converted(value: Node, source: str, target: str) -> Node | None:
@@ -79,24 +79,24 @@ def _times(value: Node, factor: Fraction, power_of_pi: int) -> Node:
     return Node("*", tuple(factors))
 
 
-def _beside(node: Node, other: Node) -> Node:
+def _beside(node: Node, opposite: Node) -> Node:
     """A product of a number and letters as a quantity, if the other side is a quantity with a unit of these letters."""
-    if node.kind not in ("*", "/") or other.kind != "quantity":
+    if node.kind not in ("*", "/") or opposite.kind != "quantity":
         return node
-    found = _split(node)
-    if found is None or not found[1]:
+    split = _split(node)
+    if split is None or not split[1]:
         return node
-    value, exponents = found
+    value, exponents = split
     name = "·".join(f"{letter}^{power}" if power != 1 else letter for letter, power in sorted(exponents.items()))
     unit = units.key(name)
-    if unit is None or not (unit == other.leaf or units.compatible(unit, str(other.leaf))):
+    if unit is None or not (unit == opposite.leaf or units.compatible(unit, str(opposite.leaf))):
         return node
     return Node("quantity", (value,), unit)
 
 
 def _split(node: Node) -> tuple[Node, Counter[str]] | None:
     """The factor without letters, and the letters with their powers."""
-    rest: list[Node] = []
+    letterless: list[Node] = []
     exponents: Counter[str] = Counter()
     for factor, sign in _factors(node, 1):
         base, power = factor, 1
@@ -113,14 +113,14 @@ def _split(node: Node) -> tuple[Node, Counter[str]] | None:
         elif values.names(base):
             return None
         else:
-            rest.append(base if sign > 0 else Node("/", (values.ONE, base)))
-    value = rest[0] if len(rest) == 1 else Node("*", tuple(rest)) if rest else values.ONE
+            letterless.append(base if sign > 0 else Node("/", (values.ONE, base)))
+    value = letterless[0] if len(letterless) == 1 else Node("*", tuple(letterless)) if letterless else values.ONE
     return value, exponents
 
 
 def _factors(node: Node, sign: int) -> list[tuple[Node, int]]:
     if node.kind == "*":
-        return [found for arg in node.args for found in _factors(arg, sign)]
+        return [factor for arg in node.args for factor in _factors(arg, sign)]
     if node.kind == "/":
         return [*_factors(node.args[0], sign), *_factors(node.args[1], -sign)]
     return [(node, sign)]
@@ -130,7 +130,7 @@ def added(items: tuple[Node, ...]) -> Node | None:
     """Add quantities of falling units: `5 ft 3 in`, `4 dollars and 25 cents`; None if the items are no such list."""
     if len(items) < 2 or any(item.kind != "quantity" for item in items):
         return None
-    parts: list[tuple[Fraction, str]] = []
+    amounts: list[tuple[Fraction, str]] = []
     for item in items:
         try:
             value = values.exact(item.args[0])
@@ -138,9 +138,9 @@ def added(items: tuple[Node, ...]) -> Node | None:
             return None
         if value is None:
             return None
-        parts.append((value, str(item.leaf)))
-    found = units.compound(parts)
-    return None if found is None else Node("quantity", (Node("num", leaf=found[0]),), found[1])
+        amounts.append((value, str(item.leaf)))
+    total = units.compound(amounts)
+    return None if total is None else Node("quantity", (Node("num", leaf=total[0]),), total[1])
 
 
 def same_moment(reference: Node, answer: Node) -> bool | None:
@@ -154,11 +154,11 @@ def same_moment(reference: Node, answer: Node) -> bool | None:
     is_hour = reference.leaf == "clock" and _is_hour(answer)
     if not (kinds & {"clock", "date"} or is_hour):
         return None
-    left, right = _written(reference), _written(answer)
+    reference_text, answer_text = _written(reference), _written(answer)
     if "clock" in kinds or is_hour:
-        one, two = moments.time_of_day(left), moments.time_of_day(right)
-        return one is not None and two is not None and one.same_as(two)
-    first, second = moments.date(left), moments.date(right)
+        reference_time, answer_time = moments.time_of_day(reference_text), moments.time_of_day(answer_text)
+        return reference_time is not None and answer_time is not None and reference_time.same_as(answer_time)
+    first, second = moments.date(reference_text), moments.date(answer_text)
     return first is not None and second is not None and first.same_as(second)
 
 

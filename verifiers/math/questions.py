@@ -17,10 +17,10 @@ INVALID = ("unparseable_reference", "reference_too_complex")
 class Question:
     """One item whose answer has to be read."""
 
-    def __init__(self, index: int, look: FirstLook, found: Found) -> None:
+    def __init__(self, index: int, look: FirstLook, finding: Found) -> None:
         self.index = index
         self.look = look
-        self.found = found
+        self.found = finding
 
     def verdict(self, result: dict[str, Any]) -> Verdict:
         """The verdict for the result of comparing reference and answer."""

@@ -45,25 +45,25 @@ _CHOOSE = re.compile(r"([CAP])_(\d{1,4})")
 _FUNCTIONS = frozenset(["\\Gamma", "\\zeta", "\\Phi", "\\phi", "\\psi", "\\Psi"])
 
 
-def others(node: Node, text: str, other: Node, read_apart: Read) -> Iterator[Node]:
+def others(node: Node, text: str, opposite: Node, read_apart: Read) -> Iterator[Node]:
     """Other readings of `node`, which was read from `text`, that fit the other side."""
-    names = values.names(other)
+    names = values.names(opposite)
     if any(part.kind == "quantity" and set(str(part.leaf)) <= names for part in node.walk()):
         yield _as_letters(node, names)
     if any(part.kind == "apply" and str(part.leaf) in names for part in node.walk()):
         yield _as_factors(node, names - _FUNCTIONS)
     mine = values.names(node)
-    for given, wanted in _ALIKE:
-        if given in mine - names and wanted in names - mine:
-            yield replace_names(node, {given: Node("sym", leaf=wanted)})
-    is_alone = node.kind == "text" and _CAPITALS.fullmatch(text.strip(" $")) and other.kind == "*"
+    for look_alike, letter_meant in _ALIKE:
+        if look_alike in mine - names and letter_meant in names - mine:
+            yield replace_names(node, {look_alike: Node("sym", leaf=letter_meant)})
+    is_alone = node.kind == "text" and _CAPITALS.fullmatch(text.strip(" $")) and opposite.kind == "*"
     if is_alone or (
-        node.kind != "text" and not _NAMED.search(text) and _CAPITALS.search(text) and not _has_long_name(other)
+        node.kind != "text" and not _NAMED.search(text) and _CAPITALS.search(text) and not _has_long_name(opposite)
     ):
         yield read_apart(text)
     if not names and (spelled := _with_unit(node)) is not None:
         yield spelled
-    if not names and other.kind not in ("text", "prose"):
+    if not names and opposite.kind not in ("text", "prose"):
         counted = _as_counts(node)
         if counted != node:
             yield counted
@@ -74,31 +74,31 @@ def chosen(text: str, reference: str) -> Node | None:
     letter = _CHOICE.match(text)
     if _CHOICE.fullmatch(reference) is None or letter is None or _CHOICE.search(text, letter.end()):
         return None
-    rest = text[letter.end() :]
-    is_text = rest[:1].isspace() and rest.strip()[:1] not in "+-*/^=<>"
-    return Node("sym", leaf=letter[1]) if is_text and not names_several(rest) and not names_alternatives(text) else None
+    tail = text[letter.end() :]
+    is_text = tail[:1].isspace() and tail.strip()[:1] not in "+-*/^=<>"
+    return Node("sym", leaf=letter[1]) if is_text and not names_several(tail) and not names_alternatives(text) else None
 
 
 _CHOICE = re.compile(r"\(([A-Ja-j])\)")
 
 
-def both_apart(reference: Reading, given: Reading, read_apart: Read) -> tuple[Node, Node] | None:
+def both_apart(reference: Reading, answer: Reading, read_apart: Read) -> tuple[Node, Node] | None:
     """Both with capitals as factors: `PV/nR` beside `VP/nR`. A name that stands alone stays one name."""
-    if {reference.node.kind, given.node.kind} & {"text", "sym", "prose", "list"}:
+    if {reference.node.kind, answer.node.kind} & {"text", "sym", "prose", "list"}:
         return None
-    if _NAMED.search(reference.text) or _NAMED.search(given.text):
+    if _NAMED.search(reference.text) or _NAMED.search(answer.text):
         return None
-    names = [sorted("".join(_CAPITALS.findall(reading.text))) for reading in (reference, given)]
-    if not names[0] or names[0] != names[1] or reference.text == given.text:
+    names = [sorted("".join(_CAPITALS.findall(reading.text))) for reading in (reference, answer)]
+    if not names[0] or names[0] != names[1] or reference.text == answer.text:
         return None
-    return read_apart(reference.text), read_apart(given.text)
+    return read_apart(reference.text), read_apart(answer.text)
 
 
 def _with_unit(node: Node) -> Node | None:
     r"""A product with a unit as its last letters, as a quantity: `2\pi cm`."""
     if node.kind != "*":
         return None
-    last = max((place for place, arg in enumerate(node.args) if arg.kind != "sym"), default=-1)
+    last = max((index for index, arg in enumerate(node.args) if arg.kind != "sym"), default=-1)
     letters = "".join(str(arg.leaf) for arg in node.args[last + 1 :])
     unit = units.key(letters.replace("_odot", "☉")) if last >= 0 and len(letters) > 1 else None
     if unit is None or not units.is_known(unit):
@@ -136,6 +136,6 @@ def _as_counts(node: Node) -> Node:
     if node.kind == "^" and node.args[0].kind == "sym" and (match := _CHOOSE.fullmatch(str(node.args[0].leaf))):
         return count(match[1], Node("num", leaf=Fraction(match[2])), node.args[1]) or node
     if node.kind == "apply" and node.leaf in ("C", "A", "P") and len(node.args) == 1 and node.args[0].kind == "list":
-        inner = node.args[0].args
-        return (count(str(node.leaf), *inner) if len(inner) == 2 else None) or node
+        arguments = node.args[0].args
+        return (count(str(node.leaf), *arguments) if len(arguments) == 2 else None) or node
     return node

@@ -43,13 +43,13 @@ class Reals:
 
 def reals(node: Node) -> Reals | None:
     """The set of reals that a node describes; None if it describes none. A pair `(a, b)` is an interval."""
-    found = _read(node)
-    if found is None:
+    described = _read(node)
+    if described is None:
         return None
     try:
-        return Reals(united(found.pieces), found.variable)
+        return Reals(united(described.pieces), described.variable)
     except NoValue:
-        return found
+        return described
 
 
 INFINITY = Node("const", leaf="infty")
@@ -99,11 +99,11 @@ def _interval(node: Node) -> Reals | None:
 
 
 def _union(node: Node) -> Reals | None:
-    parts = [_part(arg, node.kind == "union") for arg in node.args]
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts) or len({part.variable for part in known}) != 1:
+    sets = [_part(arg, node.kind == "union") for arg in node.args]
+    readable = [part for part in sets if part is not None]
+    if len(readable) < len(sets) or len({part.variable for part in readable}) != 1:
         return None
-    return Reals(tuple(piece for part in known for piece in part.pieces), known[0].variable)
+    return Reals(tuple(piece for part in readable for piece in part.pieces), readable[0].variable)
 
 
 def _part(node: Node, of_sets: bool) -> Reals | None:
@@ -126,14 +126,14 @@ def _intersection(node: Node) -> Reals | None:
     return _held_together([_read(arg) for arg in node.args])
 
 
-def _held_together(parts: Sequence[Reals | None]) -> Reals | None:
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts) or len({part.variable for part in known} - {None}) > 1:
+def _held_together(sets: Sequence[Reals | None]) -> Reals | None:
+    readable = [part for part in sets if part is not None]
+    if len(readable) < len(sets) or len({part.variable for part in readable} - {None}) > 1:
         return None
-    variable = next((part.variable for part in known if part.variable is not None), None)
+    variable = next((part.variable for part in readable if part.variable is not None), None)
     try:
-        pieces = united(known[0].pieces)
-        for part in known[1:]:
+        pieces = united(readable[0].pieces)
+        for part in readable[1:]:
             pieces = complement(united((*complement(pieces), *complement(united(part.pieces)))))
     except NoValue:
         return None
@@ -141,12 +141,12 @@ def _held_together(parts: Sequence[Reals | None]) -> Reals | None:
 
 
 def _difference(node: Node) -> Reals | None:
-    whole, taken = node.args
-    left, right = _read(whole), _points(taken) if taken.kind == "brace" else _read(taken)
-    if left is None or right is None:
+    minuend, subtrahend = node.args
+    lhs, rhs = _read(minuend), _points(subtrahend) if subtrahend.kind == "brace" else _read(subtrahend)
+    if lhs is None or rhs is None:
         return None
     try:
-        return _held_together([left, Reals(complement(united(right.pieces)))])
+        return _held_together([lhs, Reals(complement(united(rhs.pieces)))])
     except NoValue:
         return None
 
@@ -158,36 +158,36 @@ def _such_that(node: Node) -> Reals | None:
     not read.
     """
     element, condition = node.args
-    whole: tuple[Piece, ...] = ALL
+    pieces: tuple[Piece, ...] = ALL
     if element.kind == "in":
         element, domain = element.args
-        known = _read(domain) if domain.kind == "sym" else None
-        if known is None:
+        base = _read(domain) if domain.kind == "sym" else None
+        if base is None:
             return None
-        whole = known.pieces
-    found = _read(condition)
-    if found is None or element.kind != "sym" or found.variable != element.leaf:
+        pieces = base.pieces
+    cond = _read(condition)
+    if cond is None or element.kind != "sym" or cond.variable != element.leaf:
         return None
-    return Reals(found.pieces) if whole == ALL else _held_together([Reals(whole), Reals(found.pieces)])
+    return Reals(cond.pieces) if pieces == ALL else _held_together([Reals(pieces), Reals(cond.pieces)])
 
 
 def _membership(node: Node) -> Reals | None:
-    name, whole = node.args
-    found = _points(whole) if whole.kind == "brace" else _read(whole)
-    return None if found is None or name.kind != "sym" else Reals(found.pieces, str(name.leaf))
+    name, set_node = node.args
+    members = _points(set_node) if set_node.kind == "brace" else _read(set_node)
+    return None if members is None or name.kind != "sym" else Reals(members.pieces, str(name.leaf))
 
 
 def _comma(node: Node) -> Reals | None:
     """Conditions on one variable, with commas or `and` between them; `and` always means that all of them hold."""
     if not all(arg.kind in (*FLIPPED, "!=", "chain", "in") for arg in node.args):
         return None
-    parts = [_read(arg) for arg in node.args]
-    together = _held_together(parts)
+    condition_sets = [_read(arg) for arg in node.args]
+    together = _held_together(condition_sets)
     if node.leaf == "and" or together is None or together.pieces:
         return together
-    if len({part.variable for part in parts if part}) != 1:
+    if len({part.variable for part in condition_sets if part}) != 1:
         return together
-    return Reals(tuple(piece for part in parts if part for piece in part.pieces), together.variable)
+    return Reals(tuple(piece for part in condition_sets if part for piece in part.pieces), together.variable)
 
 
 def _unequal(node: Node) -> Reals | None:
@@ -199,18 +199,18 @@ def _unequal(node: Node) -> Reals | None:
 
 def _inequality(node: Node) -> Reals | None:
     """Read x > a, |x - a| < b and the like, with one name for the variable."""
-    left, right = node.args
+    lhs, rhs = node.args
     operator = node.kind
-    if not _has_variable(left):
-        left, right, operator = right, left, FLIPPED[operator]
+    if not _has_variable(lhs):
+        lhs, rhs, operator = rhs, lhs, FLIPPED[operator]
     is_open = operator in ("<", ">")
-    if left.kind == "abs":
-        return _distance(left.args[0], right, operator)
-    if left.kind != "sym" or not left.leaf or str(left.leaf) in values.names(right):
+    if lhs.kind == "abs":
+        return _distance(lhs.args[0], rhs, operator)
+    if lhs.kind != "sym" or not lhs.leaf or str(lhs.leaf) in values.names(rhs):
         return None
     if operator[0] == "<":
-        return Reals((Piece(MINUS_INFINITY, right, True, is_open),), str(left.leaf))
-    return Reals((Piece(right, INFINITY, is_open, True),), str(left.leaf))
+        return Reals((Piece(MINUS_INFINITY, rhs, True, is_open),), str(lhs.leaf))
+    return Reals((Piece(rhs, INFINITY, is_open, True),), str(lhs.leaf))
 
 
 def _has_variable(node: Node) -> bool:
@@ -235,10 +235,10 @@ def _centre(inside: Node) -> tuple[str | None, Node]:
         return str(inside.leaf), values.ZERO
     if inside.kind != "+" or len(inside.args) != 2:
         return None, values.ZERO
-    for name, other in (inside.args, inside.args[::-1]):
+    for name, constant in (inside.args, inside.args[::-1]):
         is_minus = name.kind == "neg" and name.args[0].kind == "sym"
-        if (name.kind == "sym" or is_minus) and not values.names(other):
-            centre = other if is_minus else Node("neg", (other,))
+        if (name.kind == "sym" or is_minus) and not values.names(constant):
+            centre = constant if is_minus else Node("neg", (constant,))
             return str((name.args[0] if is_minus else name).leaf), centre
     return None, values.ZERO
 
@@ -289,7 +289,7 @@ def united(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
     if len(pieces) > _MAX_PIECES:
         raise NoValue("too many pieces")
     real = [piece for piece in pieces if not _is_empty(piece)]
-    real.sort(key=cmp_to_key(lambda one, two: values.order(one.low, two.low) or one.low_open - two.low_open))
+    real.sort(key=cmp_to_key(lambda a, b: values.order(a.low, b.low) or a.low_open - b.low_open))
     joined: list[Piece] = []
     for piece in real:
         if joined and _meet(joined[-1], piece):
@@ -304,17 +304,17 @@ def _is_empty(piece: Piece) -> bool:
     return sign > 0 or (sign == 0 and (piece.low_open or piece.high_open))
 
 
-def _meet(left: Piece, right: Piece) -> bool:
-    gap = values.order(right.low, left.high)
-    return gap < 0 or (gap == 0 and not (left.high_open and right.low_open))
+def _meet(lhs: Piece, rhs: Piece) -> bool:
+    gap = values.order(rhs.low, lhs.high)
+    return gap < 0 or (gap == 0 and not (lhs.high_open and rhs.low_open))
 
 
-def _join(left: Piece, right: Piece) -> Piece:
-    further = values.order(left.high, right.high)
-    if further > 0:
-        return left
-    high_open = right.high_open if further else left.high_open and right.high_open
-    return Piece(left.low, right.high, left.low_open, high_open)
+def _join(lhs: Piece, rhs: Piece) -> Piece:
+    order = values.order(lhs.high, rhs.high)
+    if order > 0:
+        return lhs
+    high_open = rhs.high_open if order else lhs.high_open and rhs.high_open
+    return Piece(lhs.low, rhs.high, lhs.low_open, high_open)
 
 
 def complement(pieces: Sequence[Piece]) -> tuple[Piece, ...]:

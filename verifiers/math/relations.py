@@ -46,11 +46,11 @@ def is_name(node: Node, value: Node | None = None) -> bool:
     if node.kind == "^":
         return _is_capital_or_greek(node.args[0]) and value is not None and value.kind == "matrix"
     if node.kind == "abs":
-        inner = node.args[0]
+        operand = node.args[0]
         return (
-            (inner.kind == "apply" and inner.leaf in _LENGTHS)
-            or _is_capital_or_greek(inner)
-            or (inner.kind == "sym" and len(str(inner.leaf)) > 1 and not _is_indexed(inner))
+            (operand.kind == "apply" and operand.leaf in _LENGTHS)
+            or _is_capital_or_greek(operand)
+            or (operand.kind == "sym" and len(str(operand.leaf)) > 1 and not _is_indexed(operand))
         )
     if node.kind == "*":
         first = node.args[0]
@@ -103,17 +103,17 @@ def label(relation: Node) -> Node | None:
     return relation.args[0] if relation.args[0] != Node("sym", leaf="") else None
 
 
-def same_label(one: Node, two: Node) -> bool:
+def same_label(first: Node, second: Node) -> bool:
     """Whether two left sides name the same: alike, a function and its value (P, P(t)), or y and f(x)."""
-    if one == two or renamed_arguments(one, two):
+    if first == second or renamed_arguments(first, second):
         return True
-    for name, call in ((one, two), (two, one)):
+    for name, call in ((first, second), (second, first)):
         if name.kind == "sym" and call.kind == "apply" and all(arg.kind == "sym" for arg in call.args):
             if name.leaf == call.leaf or (name.leaf == "y" and call.leaf == "f" and len(call.args) == 1):
                 return True
             if len(call.args) == 1 and name.leaf == f"{call.leaf}_{call.args[0].leaf}":
                 return True
-    return _differentiated(one) is not None and _differentiated(one) == _differentiated(two)
+    return _differentiated(first) is not None and _differentiated(first) == _differentiated(second)
 
 
 def _differentiated(node: Node) -> tuple[str, int] | None:
@@ -145,9 +145,9 @@ def renamed_arguments(reference: Node, answer: Node) -> dict[str, Node]:
     names = [str(arg.leaf) for pair in pairs for arg in pair if arg.kind == "sym"]
     if len(names) != 2 * len(pairs) or len(_arguments(reference)) != len(_arguments(answer)):
         return {}
-    if len({one for one, _ in pairs}) != len(pairs) or len({two for _, two in pairs}) != len(pairs):
+    if len({first for first, _ in pairs}) != len(pairs) or len({second for _, second in pairs}) != len(pairs):
         return {}
-    return {str(two.leaf): one for one, two in pairs}
+    return {str(second.leaf): first for first, second in pairs}
 
 
 def _arguments(call: Node) -> tuple[Node, ...]:
@@ -270,16 +270,16 @@ def is_near(near: Node, value: Node) -> bool:
     if near.kind == value.kind == "quantity" and near.leaf != value.leaf:
         return False
     near, value = _without_unit(near), _without_unit(value)
-    place, other = last_place(near), last_place(value)
-    if place is None:
+    unit, value_unit = last_place(near), last_place(value)
+    if unit is None:
         return False
-    if other is None or other < place:
-        return _gap(near, value) <= place / 2
-    if other == place:
+    if value_unit is None or value_unit < unit:
+        return _gap(near, value) <= unit / 2
+    if value_unit == unit:
         return _gap(near, value) == 0
     digits = values.exact(value)
-    enough = digits is not None and abs(digits) >= other * 10 ** (_LEAST_DIGITS - 1)
-    return enough and _gap(near, value) <= other / 2
+    enough = digits is not None and abs(digits) >= value_unit * 10 ** (_LEAST_DIGITS - 1)
+    return enough and _gap(near, value) <= value_unit / 2
 
 
 def _rounds_to(exact: Node, decimal: Node) -> bool:
@@ -287,9 +287,9 @@ def _rounds_to(exact: Node, decimal: Node) -> bool:
     exact, decimal = _without_unit(exact), _without_unit(decimal)
     if values.names(exact) or values.names(decimal) or _is_partly_unknown(exact):
         return True
-    place = last_place(decimal)
-    if place is not None:
-        return _gap(exact, decimal) < place
+    unit = last_place(decimal)
+    if unit is not None:
+        return _gap(exact, decimal) < unit
     try:
         size = abs(values.approximate(exact))
     except (NoValue, TooComplex):
@@ -304,24 +304,24 @@ def last_place(node: Node) -> Fraction | None:
     if node.kind in ("neg", "deg"):
         return last_place(node.args[0])
     if node.kind == "%":
-        place = last_place(node.args[0])
-        return None if place is None else place / 100
+        unit = last_place(node.args[0])
+        return None if unit is None else unit / 100
     if node.kind == "*" and len(node.args) == 2 and node.args[0].kind == "num" and node.args[1].kind == "^":
-        place, power = last_place(node.args[0]), node.args[1]
+        unit, power = last_place(node.args[0]), node.args[1]
         scale = values.exact(power) if power.args[0] == Node("num", leaf=Fraction(10)) else None
-        return None if place is None or scale is None else place * scale
+        return None if unit is None or scale is None else unit * scale
     return None
 
 
 def _place_of(value: Fraction) -> Fraction | None:
-    bottom, places = value.denominator, 0
+    bottom, decimals = value.denominator, 0
     while bottom % 10 == 0 or bottom % 5 == 0 or bottom % 2 == 0:
         bottom = bottom // 10 if bottom % 10 == 0 else bottom // 5 if bottom % 5 == 0 else bottom // 2
-        places += 1
+        decimals += 1
     if bottom != 1:
         return None
     if value.denominator > 1:
-        return Fraction(1, 10**places)
+        return Fraction(1, 10**decimals)
     zeros = len(str(value.numerator)) - len(str(value.numerator).rstrip("0")) if value else 0
     return Fraction(10**zeros)
 
@@ -329,16 +329,16 @@ def _place_of(value: Fraction) -> Fraction | None:
 _FAR = Fraction(10**400)
 
 
-def _gap(one: Node, two: Node) -> Fraction:
+def _gap(first: Node, second: Node) -> Fraction:
     """The distance of two constants; very large if one of them is not a constant."""
     try:
-        left, right = values.exact(one), values.exact(two)
-        if left is not None and right is not None:
-            return abs(left - right)
-        near, other = values.approximate(one), values.approximate(two)
+        lhs, rhs = values.exact(first), values.exact(second)
+        if lhs is not None and rhs is not None:
+            return abs(lhs - rhs)
+        near, far_value = values.approximate(first), values.approximate(second)
     except (NoValue, TooComplex):
         return _FAR
-    return abs(Fraction(near) - Fraction(other)) if isfinite(near) and isfinite(other) else _FAR
+    return abs(Fraction(near) - Fraction(far_value)) if isfinite(near) and isfinite(far_value) else _FAR
 
 
 # --- equations
@@ -350,21 +350,21 @@ def difference(sides: Sequence[Node]) -> Node:
 
 def proportional(reference: Sequence[Node], answer: Sequence[Node], positive: bool) -> bool:
     """Whether the sides of two relations differ by the same, up to a factor; not for relations without variables."""
-    left, right = difference(reference), difference(answer)
-    if _is_constant(left) or _is_constant(right):
-        left, right = _with_unknowns((left, right))
-        if not values.names(left) or _is_constant(left) or _is_constant(right):
+    lhs, rhs = difference(reference), difference(answer)
+    if _is_constant(lhs) or _is_constant(rhs):
+        lhs, rhs = _with_unknowns((lhs, rhs))
+        if not values.names(lhs) or _is_constant(lhs) or _is_constant(rhs):
             return False
     try:
-        return values.proportional(left, right, positive)
+        return values.proportional(lhs, rhs, positive)
     except NoValue:
         return False
 
 
 def are_about_others(reference: Sequence[Node], answer: Sequence[Node]) -> bool:
     """Whether both relations have variables and share none: then neither is the other one rewritten."""
-    left, right = (values.names(sides[0]) | values.names(sides[1]) for sides in (reference, answer))
-    return bool(left and right) and left.isdisjoint(right)
+    lhs, rhs = (values.names(sides[0]) | values.names(sides[1]) for sides in (reference, answer))
+    return bool(lhs and rhs) and lhs.isdisjoint(rhs)
 
 
 def _is_constant(node: Node) -> bool:
@@ -406,8 +406,8 @@ def _is_only_solution(name: str, value: Node, equation: Node) -> bool:
     try:
         if not values.same(values.ZERO, replace_names(equation, {name: value})):
             return False
-        constant, one = (replace_names(equation, {name: number}) for number in (values.ZERO, values.ONE))
-        slope = difference((one, constant))
+        constant, at_one = (replace_names(equation, {name: number}) for number in (values.ZERO, values.ONE))
+        slope = difference((at_one, constant))
         if not values.same(equation, Node("+", (constant, Node("*", (Node("sym", leaf=name), slope))))):
             return False
         return _is_constant(slope) or (_is_constant(constant) and not _vanishes(constant)) or _apart(constant, slope)

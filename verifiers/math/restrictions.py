@@ -23,15 +23,15 @@ _COORDINATES = VARIABLES - {"n", "r", "s", "\\rho"}
 
 def takes_values(condition: Node, main: Node) -> bool:
     """Whether a condition excludes more than single values of a variable for which the main part has values."""
-    parts = Node("+", tuple(outermost_values(main)))
-    free = values.names(main.args[1]) if main.kind == "=" and main.args[0].kind == "sym" else values.names(parts)
-    if condition.kind == "!=" or not free.intersection(letters(parts).real, _COORDINATES, values.names(condition)):
+    terms = Node("+", tuple(outermost_values(main)))
+    free = values.names(main.args[1]) if main.kind == "=" and main.args[0].kind == "sym" else values.names(terms)
+    if condition.kind == "!=" or not free.intersection(letters(terms).real, _COORDINATES, values.names(condition)):
         return False
     restricted = reals(condition)
     if restricted is None or restricted.variable is None:
         return True
     name = restricted.variable
-    return any(values.meet(part, part, None) for part in _outside(restricted, name, parts))
+    return any(values.meet(part, part, None) for part in _outside(restricted, name, terms))
 
 
 def _outside(restricted: Reals, name: str, main: Node) -> Iterator[Node]:

@@ -22,11 +22,16 @@ _OPEN = frozenset([Kind.OR, Kind.NOT, Kind.DOUBT, Kind.MAYBE, Kind.IF, Kind.SAID
 _CHARS = 300
 
 
-def said_last(response: str, references: Sequence[str], params: ExtractionParams, found: Extraction) -> Span | None:
+def said_last(response: str, references: Sequence[str], params: ExtractionParams, outcome: Extraction) -> Span | None:
     """The place of the reference that the last sentence states; None if another answer was found or marked."""
-    wanted = [words for reference in references if (words := _words(reference)) is not None]
+    wordings = [words for reference in references if (words := _words(reference)) is not None]
     is_time = any(len(reference) <= _CHARS and time_of_day(reference) for reference in references)
-    if not (wanted or is_time) or found.channel is not None or found.reason != "no_answer" or params.extract != "auto":
+    if (
+        not (wordings or is_time)
+        or outcome.channel is not None
+        or outcome.reason != "no_answer"
+        or params.extract != "auto"
+    ):
         return None
     segment = final_segment(response, params.think)
     tail = list(sentences(response, max(segment.start, segment.end - _CHARS), segment.end))
@@ -34,7 +39,7 @@ def said_last(response: str, references: Sequence[str], params: ExtractionParams
         return None
     if is_time and (time := _time(tail[-1])) is not None:
         return time
-    return next((answer for words in wanted if (answer := _stated(tail[-1], words)) is not None), None)
+    return next((answer for words in wordings if (answer := _stated(tail[-1], words)) is not None), None)
 
 
 def _words(reference: str) -> list[str] | None:
@@ -47,39 +52,39 @@ def _time(sentence: Sentence) -> Span | None:
     """The time of the day in words that ends a sentence: "it ends at half past three in the afternoon"."""
     if sentence.asks or not _OPEN.isdisjoint(sentence.kinds):
         return None
-    for place in range(1, len(sentence.words)):
-        first = sentence.words[place].start
-        shown = sentence.text[first : sentence.end].rstrip(" .!")
-        if sentence.ends_in(_LEADS_TO_TIME, place) is not None and time_of_day(shown) is not None:
-            return first, first + len(shown)
+    for start in range(1, len(sentence.words)):
+        first = sentence.words[start].start
+        time_text = sentence.text[first : sentence.end].rstrip(" .!")
+        if sentence.ends_in(_LEADS_TO_TIME, start) is not None and time_of_day(time_text) is not None:
+            return first, first + len(time_text)
     return None
 
 
 _LEADS_TO_TIME = frozenset([Kind.IS, Kind.AT])
 
 
-def _stated(sentence: Sentence, wanted: Sequence[str]) -> Span | None:
-    said = [word.text for word in sentence.words]
-    if sentence.asks or not _OPEN.isdisjoint(sentence.kinds) or any(word[0].isdigit() for word in said):
+def _stated(sentence: Sentence, target: Sequence[str]) -> Span | None:
+    sentence_words = [word.text for word in sentence.words]
+    if sentence.asks or not _OPEN.isdisjoint(sentence.kinds) or any(word[0].isdigit() for word in sentence_words):
         return None
-    if (subject := _subject(sentence, wanted)) is not None:
+    if (subject := _subject(sentence, target)) is not None:
         return subject
-    end = len(said) - (not said[-1][0].isalnum()) if said else 0
+    end = len(sentence_words) - (not sentence_words[-1][0].isalnum()) if sentence_words else 0
     for stop in (end, end - 1):
-        first = stop - len(wanted)
-        if first > 0 and said[first:stop] == wanted:
+        first = stop - len(target)
+        if first > 0 and sentence_words[first:stop] == target:
             span = sentence.words[first].start, sentence.words[stop - 1].end
             return span if _is_led(sentence, first) and sentence.stance(span) not in UNMADE else None
     return None
 
 
-def _subject(sentence: Sentence, wanted: Sequence[str]) -> Span | None:
+def _subject(sentence: Sentence, target: Sequence[str]) -> Span | None:
     """A name behind a conclusion that is called the one that was asked for: "so Alice is the tallest"."""
     first = sentence.past_cue(0, Kind.SO)
     first += first < len(sentence.words) and sentence.words[first].text == ","
-    stop = first + len(wanted)
+    stop = first + len(target)
     verb = sentence.past_cue(stop, Kind.IS)
-    if not first or [word.text for word in sentence.words[first:stop]] != list(wanted) or verb == stop:
+    if not first or [word.text for word in sentence.words[first:stop]] != list(target) or verb == stop:
         return None
     span = sentence.words[first].start, sentence.words[stop - 1].end
     is_the_one = verb < len(sentence.words) and sentence.words[verb].text in listed("determiners")

@@ -30,10 +30,10 @@ _NEAR = sympy.Float(10, _DIGITS) ** -100
 def second(payload: Sequence[Any]) -> bool:
     """Whether Math-Verify accepts the answer and its acceptance counts: `(references, answer)`."""
     references, answer = payload
-    given = unwrap(answer)
-    if limits.refusal(given) is not None:
+    answer_text = unwrap(answer)
+    if limits.refusal(answer_text) is not None:
         return False
-    return any(_accepts(unwrap(final_answer(str(reference))), given) for reference in references)
+    return any(_accepts(unwrap(final_answer(str(reference))), answer_text) for reference in references)
 
 
 def _accepts(reference: str, answer: str) -> bool:
@@ -47,14 +47,14 @@ def _accepts(reference: str, answer: str) -> bool:
 
 def _are_near(gold: Sequence[Any], read: Sequence[Any]) -> bool:
     """Whether the numbers on both sides are the same, in order of size; true if there are no numbers."""
-    return all(_same(_numbers(one), _numbers(other)) for one, other in product(gold, read))
+    return all(_same(_numbers(first), _numbers(second)) for first, second in product(gold, read))
 
 
 def _numbers(part: Any) -> list[Any]:
     """The value, or the values of the elements, in order of size; a part without a value gives none."""
     is_container = isinstance(part, sympy.Set | sympy.Tuple | sympy.MatrixBase)
-    parts = list(part if isinstance(part, sympy.MatrixBase) else part.args) if is_container else [part]
-    values = [_exact(each).evalf(_DIGITS) for each in parts if each.is_number]
+    elements = list(part if isinstance(part, sympy.MatrixBase) else part.args) if is_container else [part]
+    values = [_exact(element).evalf(_DIGITS) for element in elements if element.is_number]
     return sorted(values, key=lambda value: tuple(map(float, value.as_real_imag())))
 
 
@@ -63,7 +63,7 @@ def _exact(part: Any) -> Any:
     return part.xreplace({decimal: sympy.Rational(str(decimal)) for decimal in part.atoms(sympy.Float)})
 
 
-def _same(ones: Sequence[Any], others: Sequence[Any]) -> bool:
-    if len(ones) != len(others):
+def _same(lhs: Sequence[Any], rhs: Sequence[Any]) -> bool:
+    if len(lhs) != len(rhs):
         return False
-    return all(one == other or abs(one - other) < abs(one) * _NEAR for one, other in zip(ones, others, strict=True))
+    return all(a == b or abs(a - b) < abs(a) * _NEAR for a, b in zip(lhs, rhs, strict=True))

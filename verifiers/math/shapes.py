@@ -57,14 +57,14 @@ def words_of(node: Node) -> str | None:
     return "all integers" if words == "mathbb z" else words
 
 
-def each_named(node: Node, other: Node) -> Node:
+def each_named(node: Node, opposite: Node) -> Node:
     """Write `x = y = z = 0` as `x = 0, y = 0, z = 0` if the other side has several values."""
-    if node.kind != "chain" or other.kind not in ("list", "paren", "=") or set(str(node.leaf).split()) != {"="}:
+    if node.kind != "chain" or opposite.kind not in ("list", "paren", "=") or set(str(node.leaf).split()) != {"="}:
         return node
     *names, value = node.args
     if len(set(names)) < len(names) or any(name.kind != "sym" for name in names) or values.names(value):
         return node
-    if other.kind == "=" and other.args[0].kind != "paren":
+    if opposite.kind == "=" and opposite.args[0].kind != "paren":
         return node
     return Node("list", tuple(Node("=", (name, value)) for name in names))
 
@@ -75,8 +75,8 @@ def same_letters(reference: Node, answer: Node) -> bool | None:
     `AC` equals `A, C`: letters of choices, in rising order. `HTTH` equals `H, T, T, H`: a word of letters, in its
     order.
     """
-    for run, other in ((reference, answer), (answer, reference)):
-        if run.kind == "text" and other.kind in ("list", "paren") and _spelled(other) == run.leaf:
+    for run, opposite in ((reference, answer), (answer, reference)):
+        if run.kind == "text" and opposite.kind in ("list", "paren") and _spelled(opposite) == run.leaf:
             return True
         letters = str(run.leaf) if run.kind in ("text", "sym") else ""
         if (
@@ -85,8 +85,8 @@ def same_letters(reference: Node, answer: Node) -> bool | None:
             or not set(letters.upper()) <= set("ABCDEFGHIJ")
         ):
             continue
-        names = [str(item.leaf).upper() for item in other.args if item.kind == "sym"]
-        if other.kind in ("list", "brace", "paren") and len(names) == len(other.args):
+        names = [str(item.leaf).upper() for item in opposite.args if item.kind == "sym"]
+        if opposite.kind in ("list", "brace", "paren") and len(names) == len(opposite.args):
             return sorted(names) == list(letters.upper())
     return None
 
@@ -98,17 +98,17 @@ def _spelled(node: Node) -> str | None:
     return "".join(letters) if is_word else None
 
 
-def as_tuple(node: Node, other: Node) -> Node:
+def as_tuple(node: Node, opposite: Node) -> Node:
     """A row, a column, a list in brackets or a sum of unit vectors as a tuple, if the other side is a tuple.
 
     Two elements in brackets are an interval.
     """
     if node.kind == "matrix" and node.leaf in (1, len(node.args)):
         return Node("paren", node.args)
-    if node.kind == "bracket" and len(node.args) != 2 and other.kind in ("paren", "matrix"):
+    if node.kind == "bracket" and len(node.args) != 2 and opposite.kind in ("paren", "matrix"):
         return Node("paren", node.args)
-    if node.kind in ("+", "*", "neg", "sym") and other.kind in ("paren", "matrix"):
-        return vector(node, len(other.args)) or node
+    if node.kind in ("+", "*", "neg", "sym") and opposite.kind in ("paren", "matrix"):
+        return vector(node, len(opposite.args)) or node
     return node
 
 

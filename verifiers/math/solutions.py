@@ -70,15 +70,15 @@ def final_answer(text: str) -> str:
     is_marked = any(mark in bare for mark in ("boxed", "####", "</")) or places(Kind.ANSWER, bare, 0, len(bare))
     if not is_marked and len(_WORD.findall(bare)) < _LEAST_WORDS:
         return text
-    found = extract(bare, _PARAMS, _MARKED)
-    if found.answer is None and found.channel is Channel.BOXED and found.candidates:
-        return ", ".join(dict.fromkeys(candidate.text for candidate in found.candidates))
-    if found.answer is None:
+    extraction = extract(bare, _PARAMS, _MARKED)
+    if extraction.answer is None and extraction.channel is Channel.BOXED and extraction.candidates:
+        return ", ".join(dict.fromkeys(candidate.text for candidate in extraction.candidates))
+    if extraction.answer is None:
         # "Rozwiązanie: 6·7=42. Odpowiedź: 42": two announcements, of which a solution means the last
         last = max(places(Kind.ANSWER, bare, 0, len(bare)), default=0)
         first = max(bare.rfind(end, 0, last) for end in _SENTENCE_ENDS) + 1
-        found = extract(bare[first:], _PARAMS, _MARKED) if first else found
-    return text if found.answer is None else found.answer
+        extraction = extract(bare[first:], _PARAMS, _MARKED) if first else extraction
+    return text if extraction.answer is None else extraction.answer
 
 
 _SENTENCE_ENDS = "\n.。\u3000"

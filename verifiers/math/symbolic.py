@@ -72,16 +72,16 @@ def same(reference: Node, answer: Node) -> bool:
     """
     if reference == answer:
         return True
-    left, right = _tree(reference), _tree(answer)
-    if left is not None and right is not None:
-        left, right = with_elements(left, right)
-        found = _decided(left, right)
-        if found and not (is_finite(left) and is_finite(right)) and not same_notation(left, right, _same_value):
-            found = _same_beside_breaks(left, right)
-        if found is not None:
-            return found
-        reference, answer = left, right
-    if left is not None and _is_unknown(left):
+    lhs, rhs = _tree(reference), _tree(answer)
+    if lhs is not None and rhs is not None:
+        lhs, rhs = with_elements(lhs, rhs)
+        verdict = _decided(lhs, rhs)
+        if verdict and not (is_finite(lhs) and is_finite(rhs)) and not same_notation(lhs, rhs, _same_value):
+            verdict = _same_beside_breaks(lhs, rhs)
+        if verdict is not None:
+            return verdict
+        reference, answer = lhs, rhs
+    if lhs is not None and _is_unknown(lhs):
         return False
     return _same_for_sympy(reference, answer)
 
@@ -100,77 +100,77 @@ def _is_unknown(tree: Node) -> bool:
     return any(_is_unknown(arg) for arg in tree.args)
 
 
-def _decided(left: Node, right: Node) -> bool | None:
+def _decided(lhs: Node, rhs: Node) -> bool | None:
     """The decision by notation and numbers; None if they do not decide."""
-    if same_notation(left, right, _same_value):
+    if same_notation(lhs, rhs, _same_value):
         return True
-    if is_finite(left) and is_finite(right):
+    if is_finite(lhs) and is_finite(rhs):
         try:
-            return values.same(left, right)
+            return values.same(lhs, rhs)
         except NoValue:
             return None
-    if _is_unknown(left) or _is_unknown(right):
+    if _is_unknown(lhs) or _is_unknown(rhs):
         return None
-    return _same_by_numbers(left, right)
+    return _same_by_numbers(lhs, rhs)
 
 
-def _same_value(one: Node, two: Node) -> bool:
+def _same_value(first: Node, second: Node) -> bool:
     try:
-        return values.same(one, two)
+        return values.same(first, second)
     except (NoValue, TooComplex):
         return False
 
 
-def _same_by_numbers(left: Node, right: Node) -> bool | None:
+def _same_by_numbers(lhs: Node, rhs: Node) -> bool | None:
     agreed = failed = 0
-    wanted = _ENOUGH_POINTS if names(left) | names(right) else 1
-    for point in points(letters(left, right)):
+    enough = _ENOUGH_POINTS if names(lhs) | names(rhs) else 1
+    for point in points(letters(lhs, rhs)):
         try:
-            if not quadrature.relation(left, right, point):
+            if not quadrature.relation(lhs, rhs, point):
                 return False
             agreed += 1
         except Unreliable:
             failed += 1
-        if agreed == wanted:
+        if agreed == enough:
             return True
-        if failed == wanted and not agreed:
+        if failed == enough and not agreed:
             return None
     return None
 
 
-def _same_beside_breaks(left: Node, right: Node) -> bool | None:
+def _same_beside_breaks(lhs: Node, rhs: Node) -> bool | None:
     """Whether numbers show two expressions, which agree at some points, to agree on both sides of their breaks."""
-    found = fold_points(left, right, letters(left, right), not (has_i(left) or has_i(right)))
-    beside = [point for point in found if point.is_close][:_MOST_BESIDE]
+    break_points = fold_points(lhs, rhs, letters(lhs, rhs), not (has_i(lhs) or has_i(rhs)))
+    close_points = [point for point in break_points if point.is_close][:_MOST_BESIDE]
     try:
-        return all(quadrature.relation(left, right, point) for point in beside)
+        return all(quadrature.relation(lhs, rhs, point) for point in close_points)
     except Unreliable:
         return None
 
 
 def _same_for_sympy(reference: Node, answer: Node) -> bool:
     try:
-        left, right = to_sympy(reference), to_sympy(answer)
+        lhs, rhs = to_sympy(reference), to_sympy(answer)
     except Unreadable as error:
         if all(part.kind in _OF_VALUES for part in answer.walk()):
             raise Undecided(str(error)) from error
         raise
-    _check_terms(right)
-    if left == right:
+    _check_terms(rhs)
+    if lhs == rhs:
         return True
     try:
-        if left.free_symbols or right.free_symbols:
-            gap = (left - right).doit()
+        if lhs.free_symbols or rhs.free_symbols:
+            gap = (lhs - rhs).doit()
             if sympy.simplify(gap) == 0:
                 return True
             if _differs_somewhere(gap):
                 return False
             raise Undecided("sympy cannot prove it, and does not say that it is false")
-        one, two = _evaluated(left), _evaluated(right)
-        if sympy.oo in (abs(one[0]), abs(two[0])):
-            return bool(one == two)
-        scales = (max(abs(value), 1) for value in one)
-        gaps = (abs(mine - its) for mine, its in zip(one, two, strict=True))
+        lhs_values, rhs_values = _evaluated(lhs), _evaluated(rhs)
+        if sympy.oo in (abs(lhs_values[0]), abs(rhs_values[0])):
+            return bool(lhs_values == rhs_values)
+        scales = (max(abs(value), 1) for value in lhs_values)
+        gaps = (abs(lhs_value - rhs_value) for lhs_value, rhs_value in zip(lhs_values, rhs_values, strict=True))
         return all(
             bool(gap <= scale * sympy.Rational(10) ** (8 - digits))
             for gap, scale, digits in zip(gaps, scales, _DIGITS, strict=True)
@@ -185,7 +185,7 @@ def _differs_somewhere(gap: Any) -> bool:
         return False
     names = sorted(gap.free_symbols, key=str)
     for shift in range(_ENOUGH_POINTS):
-        point = {name: sympy.Rational(7 + 4 * place + 3 * shift, 5) for place, name in enumerate(names)}
+        point = {name: sympy.Rational(7 + 4 * position + 3 * shift, 5) for position, name in enumerate(names)}
         value = sympy.N(gap.subs(point), _DIGITS[0])
         if value.is_number and value.is_finite and abs(value) > sympy.Rational(10) ** -8:
             return True
@@ -206,17 +206,17 @@ def _evaluated(expression: Any) -> tuple[Any, ...]:
         _Unevaluated: there is no finite or infinite number, or sympy does not find it.
     """
     try:
-        done = expression.doit()
-        if done.atoms(*_UNDONE):  # sympy would give a number for it that it cannot vouch for
+        value = expression.doit()
+        if value.atoms(*_UNDONE):  # sympy would give a number for it that it cannot vouch for
             raise _Unevaluated
-        found = tuple(sympy.N(done, digits) for digits in _DIGITS)
+        numbers = tuple(sympy.N(value, digits) for digits in _DIGITS)
     except SYMPY_FAILS as error:
         raise _Unevaluated from error
-    if done in (sympy.oo, -sympy.oo):
-        return (done, done)
-    if not all(value.is_number and value.is_finite for value in found):
+    if value in (sympy.oo, -sympy.oo):
+        return (value, value)
+    if not all(digits_value.is_number and digits_value.is_finite for digits_value in numbers):
         raise _Unevaluated
-    return found
+    return numbers
 
 
 def _has_numbers(tree: Node) -> bool:

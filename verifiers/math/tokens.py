@@ -43,8 +43,8 @@ _UNITS = split(
 )
 
 
-def tokenize(text: str, apart: bool = False) -> list[Token]:
-    """Cut a prepared text into tokens; `apart`: capitals in a row are factors, not one name.
+def tokenize(text: str, splits_capitals: bool = False) -> list[Token]:
+    """Cut a prepared text into tokens; `splits_capitals`: capitals in a row are factors, not one name.
 
     Raises:
         Unreadable, TooComplex: a character that no notation has; too many tokens.
@@ -79,7 +79,7 @@ def tokenize(text: str, apart: bool = False) -> list[Token]:
             depth += (value == "{") - (value == "}")
         if kind in ("text", "bare") and _is_upright_unit(tokens, match, value.strip()):
             tokens.append(Token("unit", value.strip(), spaced))
-        elif apart and kind == "word" and value.isupper() and value.isascii():
+        elif splits_capitals and kind == "word" and value.isupper() and value.isascii():
             tokens += [Token("id", letter, spaced and not index) for index, letter in enumerate(value)]
         else:
             tokens += _tokens(kind, value, spaced, match)
@@ -89,10 +89,10 @@ def tokenize(text: str, apart: bool = False) -> list[Token]:
     return _with_products(tokens)
 
 
-def _is_upright_unit(before: list[Token], match: re.Match[str], letter: str) -> bool:
+def _is_upright_unit(tokens: list[Token], match: re.Match[str], letter: str) -> bool:
     r"""Whether an upright letter behind a value is a unit: `5 \mathrm{N}`."""
     is_upright = match[0].startswith(("\\mathrm", "\\text{", "\\text {"))
-    return is_upright and letter in _UPRIGHT_UNITS and bool(before) and before[-1].kind in ("num", "}", ")")
+    return is_upright and letter in _UPRIGHT_UNITS and bool(tokens) and tokens[-1].kind in ("num", "}", ")")
 
 
 _UPRIGHT_UNITS = frozenset(["m", "s", "g", "N", "J", "W", "V", "L", "K", "h", "A", "C", "F", "T", "H", "t"])
@@ -106,45 +106,45 @@ def _with_products(tokens: list[Token]) -> list[Token]:
     """
     if not any(token.kind in ("unit", "word") or token.value in _AMBIGUOUS for token in tokens):
         return tokens
-    found: list[Token] = []
+    result: list[Token] = []
     depth = 0
     for index, token in enumerate(tokens):
         depth += (token.kind == "{") - (token.kind == "}")
-        before = tokens[index - 1] if index else None
-        after = tokens[index + 1] if index + 1 < len(tokens) else None
-        if token.value in _AMBIGUOUS and _is_unit(before, after):
-            found.append(Token("unit", "s" if token.value == "sec" else token.value, token.spaced))
+        previous = tokens[index - 1] if index else None
+        following = tokens[index + 1] if index + 1 < len(tokens) else None
+        if token.value in _AMBIGUOUS and _is_unit(previous, following):
+            result.append(Token("unit", "s" if token.value == "sec" else token.value, token.spaced))
             continue
         splits = token.value.isalpha() and token.value.isascii() and len(token.value) < 4
         if splits and token.kind == "unit":
             splits = token.value not in _WORD_UNITS and (
                 depth > 0
-                or not _ends_value(before)
-                or (after is not None and _begins_factor(after))
-                or _is_in_sum(tokens, index, found)
+                or not _ends_value(previous)
+                or (following is not None and _begins_factor(following))
+                or _is_in_sum(tokens, index, result)
             )
         elif depth > 0 and token.kind == "word" and token.value not in ("or", "and"):
             splits = token.value.isalpha() and token.value.isascii() and len(token.value) <= _MAX_FACTORS
         elif splits and token.kind == "word":
-            splits = token.value in words.CONNECTIVES and _is_in_formula(before, token, after)
+            splits = token.value in words.CONNECTIVES and _is_in_formula(previous, token, following)
         else:
             splits = False
         if splits:
-            found += [Token("id", letter, token.spaced and not at) for at, letter in enumerate(token.value)]
+            result += [Token("id", letter, token.spaced and not at) for at, letter in enumerate(token.value)]
         else:
-            found.append(token)
-    return found
+            result.append(token)
+    return result
 
 
-def _is_in_sum(tokens: list[Token], index: int, before: list[Token]) -> bool:
+def _is_in_sum(tokens: list[Token], index: int, result: list[Token]) -> bool:
     """Whether `mg` is m·g in a sum: `2mg + kx`, `2mg - T`, and glued to its number `T - 2mg`; not in `5 ft-lb`."""
     following = tokens[index + 1] if index + 1 < len(tokens) else None
     if following is not None and (following.kind == "+" or (following.kind == "-" and following.spaced)):
         return True
     if tokens[index].spaced:
         return False
-    start = max((at for at, token in enumerate(before) if token.kind in _ENDS_ELEMENT), default=-1) + 1
-    kinds = {token.kind for token in before[start:]}
+    start = max((at for at, token in enumerate(result) if token.kind in _ENDS_ELEMENT), default=-1) + 1
+    kinds = {token.kind for token in result[start:]}
     return "id" in kinds and not kinds.isdisjoint("+-")
 
 
@@ -155,11 +155,11 @@ _AMBIGUOUS = split("min sec in")
 """Functions and a preposition that are units behind a number if nothing behind them could be their argument."""
 
 
-def _is_unit(before: Token | None, after: Token | None) -> bool:
+def _is_unit(previous: Token | None, following: Token | None) -> bool:
     return (
-        before is not None
-        and (before.kind in ("num", "/", "unit", "text") or before.kind == "}")
-        and (after is None or after.kind in (",", ";", "num", "=", "^", ")", "}", "/"))
+        previous is not None
+        and (previous.kind in ("num", "/", "unit", "text") or previous.kind == "}")
+        and (following is None or following.kind in (",", ";", "num", "=", "^", ")", "}", "/"))
     )
 
 
@@ -180,13 +180,13 @@ def _begins_factor(token: Token) -> bool:
 _NO_FACTOR = split("cdot times div le leq ge geq approx pm mp or and ldots text in quad qquad")
 
 
-def _is_in_formula(before: Token | None, token: Token, after: Token | None) -> bool:
+def _is_in_formula(previous: Token | None, token: Token, following: Token | None) -> bool:
     """Whether a short word stands between signs, and not between words and values."""
-    if after is not None and after.kind in ("^", "_"):
+    if following is not None and following.kind in ("^", "_"):
         return True
-    left = before is None or before.kind in _SIGNS or (not token.spaced and before.kind in ("num", "cmd", "id"))
-    right = after is None or (after.kind in _SIGNS and after.kind not in ("(", "{", "["))
-    return left and right and (before is not None or after is not None)
+    opens = previous is None or previous.kind in _SIGNS or (not token.spaced and previous.kind in ("num", "cmd", "id"))
+    closes = following is None or (following.kind in _SIGNS and following.kind not in ("(", "{", "["))
+    return opens and closes and (previous is not None or following is not None)
 
 
 def _tokens(kind: str, value: str, spaced: bool, match: re.Match[str]) -> list[Token]:
@@ -210,45 +210,45 @@ _NAMED_FUNCTIONS = words.FUNCTIONS | words.FUNCTION_SYNONYMS.keys() | {"gcd", "l
 
 
 def _styled(style: str, value: str, spaced: bool) -> list[Token]:
-    inner = value.strip()
-    if link := _LINKED.fullmatch(inner):
-        before, word, after = link[1], link[2] or link[3], link[4]
-        named = [_styled("text", f" {part} ", True) for part in (before, after) if part]
-        found = [Token("word", word, True)]
-        return [*named[0], *found] if before else [*found, *named[0]]
-    if style == "mathbf" and inner in ("R", "Z", "N", "Q"):
+    content = value.strip()
+    if link := _LINKED.fullmatch(content):
+        prefix, word, suffix = link[1], link[2] or link[3], link[4]
+        texts = [_styled("text", f" {part} ", True) for part in (prefix, suffix) if part]
+        link_tokens = [Token("word", word, True)]
+        return [*texts[0], *link_tokens] if prefix else [*link_tokens, *texts[0]]
+    if style == "mathbf" and content in ("R", "Z", "N", "Q"):
         style = "mathbb"
     if style in ("mathbb", "mathcal", "mathfrak"):
-        return [Token("id", f"{style} {inner}", spaced)]
+        return [Token("id", f"{style} {content}", spaced)]
     if style.startswith("operatorname"):
         return [
             Token(
-                "cmd" if inner in _NAMED_FUNCTIONS else "op",
-                inner,
+                "cmd" if content in _NAMED_FUNCTIONS else "op",
+                content,
                 spaced,
             )
         ]
     if style in ("boldsymbol", "bm", "mathbf", "mathit") or (
-        style in ("mathrm", "mathsf", "text") and len(inner) == 1 and inner == value
+        style in ("mathrm", "mathsf", "text") and len(content) == 1 and content == value
     ):
-        if inner.startswith("\\"):
-            return [Token("cmd", inner[1:], spaced)]
-        if style in ("boldsymbol", "bm", "mathbf") and inner in ("i", "j", "k"):
-            return [Token("id", f"vec {inner}", spaced)]
-        return _letters(inner, spaced) if inner.isalpha() else [_number_or_text(inner, spaced)]
-    if value != inner and inner.isalpha() and inner.lower() not in ("or", "and"):
-        return [Token("text", inner, spaced)]
-    if inner.startswith("\\") and inner[1:].isalpha():
-        return [Token("cmd", inner[1:], spaced)]
-    if style in ("mathrm", "text") and inner in _NAMED_FUNCTIONS:
-        return [Token("cmd", inner, spaced)]
-    if inner.lower() in ("or", "and"):
-        return [Token("word", inner.lower(), True)]
-    return [_number_or_text(inner, spaced)] if inner else []
+        if content.startswith("\\"):
+            return [Token("cmd", content[1:], spaced)]
+        if style in ("boldsymbol", "bm", "mathbf") and content in ("i", "j", "k"):
+            return [Token("id", f"vec {content}", spaced)]
+        return _letters(content, spaced) if content.isalpha() else [_number_or_text(content, spaced)]
+    if value != content and content.isalpha() and content.lower() not in ("or", "and"):
+        return [Token("text", content, spaced)]
+    if content.startswith("\\") and content[1:].isalpha():
+        return [Token("cmd", content[1:], spaced)]
+    if style in ("mathrm", "text") and content in _NAMED_FUNCTIONS:
+        return [Token("cmd", content, spaced)]
+    if content.lower() in ("or", "and"):
+        return [Token("word", content.lower(), True)]
+    return [_number_or_text(content, spaced)] if content else []
 
 
-def _number_or_text(inner: str, spaced: bool) -> Token:
-    return Token("num" if inner.isascii() and inner.isdigit() else "text", inner, spaced)
+def _number_or_text(content: str, spaced: bool) -> Token:
+    return Token("num" if content.isascii() and content.isdigit() else "text", content, spaced)
 
 
 _FIRST_OF_WORDS = "\u0590"

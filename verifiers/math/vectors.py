@@ -18,32 +18,32 @@ def vector(node: Node, length: int | None = None) -> Node | None:
 
     With `length`, plain letters i, j, k are unit vectors too, and components not mentioned are 0.
     """
-    found: dict[int, Node] = {}
+    components: dict[int, Node] = {}
     for term in node.args if node.kind == "+" else (node,):
         component = _component(term, length is not None)
-        if component is None or component[0] in found:
+        if component is None or component[0] in components:
             return None
-        found[component[0]] = component[1]
-    if not found or (length is not None and not max(found) < length <= 3):
+        components[component[0]] = component[1]
+    if not components or (length is not None and not max(components) < length <= 3):
         return None
-    size = length or max(2, *(index + 1 for index in found))
-    return Node("paren", tuple(found.get(index, values.ZERO) for index in range(size)))
+    size = length or max(2, *(index + 1 for index in components))
+    return Node("paren", tuple(components.get(index, values.ZERO) for index in range(size)))
 
 
 def _component(term: Node, letters: bool) -> tuple[int, Node] | None:
     """The number of the unit vector in a term, and its coefficient."""
     if term.kind == "neg":
-        inner = _component(term.args[0], letters)
-        return None if inner is None else (inner[0], Node("neg", (inner[1],)))
+        component = _component(term.args[0], letters)
+        return None if component is None else (component[0], Node("neg", (component[1],)))
     if term.kind == "/":
-        inner = _component(term.args[0], letters)
-        return None if inner is None else (inner[0], Node("/", (inner[1], term.args[1])))
+        component = _component(term.args[0], letters)
+        return None if component is None else (component[0], Node("/", (component[1], term.args[1])))
     factors = term.args if term.kind == "*" else (term,)
     units = [factor for factor in factors if _unit(factor, letters) is not None]
     if len(units) != 1:
         return None
-    rest = tuple(factor for factor in factors if factor is not units[0])
-    coefficient = rest[0] if len(rest) == 1 else Node("*", rest) if rest else values.ONE
+    coefficients = tuple(factor for factor in factors if factor is not units[0])
+    coefficient = coefficients[0] if len(coefficients) == 1 else Node("*", coefficients) if coefficients else values.ONE
     if any(_unit(part, letters) is not None for part in coefficient.walk()):
         return None
     index = _unit(units[0], letters)
@@ -51,8 +51,8 @@ def _component(term: Node, letters: bool) -> tuple[int, Node] | None:
 
 
 def _unit(node: Node, letters: bool) -> int | None:
-    found = _UNITS.get(str(node.leaf)) if node.kind == "sym" else None
-    return _LETTERS.get(node) if found is None and letters else found
+    unit_number = _UNITS.get(str(node.leaf)) if node.kind == "sym" else None
+    return _LETTERS.get(node) if unit_number is None and letters else unit_number
 
 
 def nested(node: Node) -> Node:
@@ -85,40 +85,40 @@ def combined(node: Node) -> Node | None:
     return _product(node.args) if node.kind == "*" else None
 
 
-def _each(found: Node | None, change: Callable[[Node], Node]) -> Node | None:
-    return None if found is None else Node(found.kind, tuple(change(cell) for cell in found.args), found.leaf)
+def _each(node: Node | None, change: Callable[[Node], Node]) -> Node | None:
+    return None if node is None else Node(node.kind, tuple(change(cell) for cell in node.args), node.leaf)
 
 
 def _sum(terms: Sequence[Node | None]) -> Node | None:
-    known = [term for term in terms if term is not None]
-    if len(known) < len(terms) or len({(term.kind, term.leaf, len(term.args)) for term in known}) != 1:
+    vectors = [term for term in terms if term is not None]
+    if len(vectors) < len(terms) or len({(term.kind, term.leaf, len(term.args)) for term in vectors}) != 1:
         return None
-    cells = zip(*(term.args for term in known), strict=True)
-    return Node(known[0].kind, tuple(Node("+", cell) for cell in cells), known[0].leaf)
+    cells = zip(*(term.args for term in vectors), strict=True)
+    return Node(vectors[0].kind, tuple(Node("+", cell) for cell in cells), vectors[0].leaf)
 
 
 def _product(factors: Sequence[Node]) -> Node | None:
     """The product of numbers and one tuple, or of numbers and matrices of fitting sizes."""
     scalars: list[Node] = []
-    whole: Node | None = None
+    result: Node | None = None
     for factor in factors:
-        found = combined(factor)
-        if found is None:
+        factor_combined = combined(factor)
+        if factor_combined is None:
             scalars.append(factor)
-        elif whole is None:
-            whole = found
-        elif (whole := _matrix_product(whole, found)) is None:
+        elif result is None:
+            result = factor_combined
+        elif (result := _matrix_product(result, factor_combined)) is None:
             return None
     if not scalars:
-        return whole
-    return _each(whole, lambda cell: Node("*", (*scalars, cell)))
+        return result
+    return _each(result, lambda cell: Node("*", (*scalars, cell)))
 
 
-def _matrix_product(left: Node, right: Node) -> Node | None:
-    if left.kind != "matrix" or right.kind != "matrix" or not isinstance(left.leaf, int):
+def _matrix_product(lhs: Node, rhs: Node) -> Node | None:
+    if lhs.kind != "matrix" or rhs.kind != "matrix" or not isinstance(lhs.leaf, int):
         return None
-    rows, columns = rows_of(left), list(zip(*rows_of(right), strict=True))
-    if len(columns[0]) != left.leaf or len(rows) * len(columns) > _MAX_CELLS:
+    rows, columns = rows_of(lhs), list(zip(*rows_of(rhs), strict=True))
+    if len(columns[0]) != lhs.leaf or len(rows) * len(columns) > _MAX_CELLS:
         return None
     cells = (
         Node("+", tuple(Node("*", pair) for pair in zip(row, column, strict=True)))
@@ -141,6 +141,6 @@ def determinant(node: Node) -> Node | None:
     terms = []
     for order in permutations(range(len(rows))):
         term = Node("*", tuple(row[column] for row, column in zip(rows, order, strict=True)))
-        inversions = sum(one > two for one, two in combinations(order, 2))
+        inversions = sum(earlier > later for earlier, later in combinations(order, 2))
         terms.append(Node("neg", (term,)) if inversions % 2 else term)
     return Node("+", tuple(terms))

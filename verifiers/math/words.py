@@ -78,27 +78,27 @@ _STATEMENT = re.compile(
 
 def as_words(text: str) -> Node | None:
     r"""The text as words if it holds nothing else: `\text{Dana}`, `no solution`, `HTTH`, `\text{(A)}`."""
-    whole = TEXT.fullmatch(text)
-    inner = (whole[1] if whole else TEXT.sub(r" \1 ", text)).strip()
-    runs = _LETTERS.findall(inner)
+    match = TEXT.fullmatch(text)
+    content = (match[1] if match else TEXT.sub(r" \1 ", text)).strip()
+    runs = _LETTERS.findall(content)
     if runs and all((len(run) == 1 and run in "ABCDEFGHIJ") or run in ("or", "and") for run in runs) and len(runs) > 1:
         return None  # letters of choices: a list
-    if not runs or not _PLAIN.fullmatch(inner) or _DASH.search(inner) or _has_digits(inner):
+    if not runs or not _PLAIN.fullmatch(content) or _DASH.search(content) or _has_digits(content):
         return None
-    if whole:
-        return None if any(c in inner for c in ",;") else Node("text", leaf=word_key(inner))
-    if "-" in inner and all(is_product(run) for run in runs):
+    if match:
+        return None if any(c in content for c in ",;") else Node("text", leaf=word_key(content))
+    if "-" in content and all(is_product(run) for run in runs):
         return None
-    if any(c in "(),;:/&!?" for c in inner) or any(run in ("or", "and") for run in runs):
+    if any(c in "(),;:/&!?" for c in content) or any(run in ("or", "and") for run in runs):
         return None
     if len(runs) == 1:
-        if _FUNCTION_OF_LETTER.fullmatch(inner):
+        if _FUNCTION_OF_LETTER.fullmatch(content):
             return None
         is_word = runs[0] in FUNCTIONS or not (runs[0] in WORD_COMMANDS or is_product(runs[0]))
-        return Node("text", leaf=word_key(inner)) if is_word else None
+        return Node("text", leaf=word_key(content)) if is_word else None
     if any(run in FUNCTIONS or run in FUNCTION_SYNONYMS or run in WORD_COMMANDS for run in runs):
         return None
-    return Node("text", leaf=word_key(inner)) if sum(len(run) > 1 for run in runs) >= len(runs) / 2 else None
+    return Node("text", leaf=word_key(content)) if sum(len(run) > 1 for run in runs) >= len(runs) / 2 else None
 
 
 _FUNCTION_OF_LETTER = re.compile(r"[a-z]?(?:sin|cos|tan|cot|sec|csc|ln|log)[a-zA-Z]")
@@ -117,16 +117,16 @@ def split_option(text: str) -> tuple[str, str] | None:
     r"""The letter of a choice and what stands behind it: `(B) 42`, `B. 42`, `\textbf{(B)}\ 42`, `option B`, `选B`."""
     if len(text) > 300:
         return None
-    whole = TEXT.fullmatch(text)
-    match = _OPTION.fullmatch(text) or (_OPTION.fullmatch(whole[1].strip()) if whole else None)
+    text_match = TEXT.fullmatch(text)
+    match = _OPTION.fullmatch(text) or (_OPTION.fullmatch(text_match[1].strip()) if text_match else None)
     if match is None or text in _LETTERS_ALONE:
         return None
     letter = next(
         group for group in match.groups() if group is not None and len(group) == 1 and _CAPITAL.fullmatch(group)
     )
-    rest = match["behind"] or match["bracketed"] or match["pointed"] or ""
-    rest = _REST.sub("", rest).rstrip(" .~")
-    return None if rest[:1] in tuple("+-*/^=<>_!") else (letter, rest)
+    option_text = match["behind"] or match["bracketed"] or match["pointed"] or ""
+    option_text = _REST.sub("", option_text).rstrip(" .~")
+    return None if option_text[:1] in tuple("+-*/^=<>_!") else (letter, option_text)
 
 
 _LETTERS_ALONE = frozenset("ABCDEFGHIJ")
@@ -141,11 +141,11 @@ def labelled_parts(text: str) -> list[str] | None:
     text = _TEXT_LABEL.sub(r" \1 ", text).strip()
     marks = list(_LABEL.finditer(text))
     labels = tuple(mark["label"].lower() for mark in marks)
-    if len(marks) < 2 or marks[0].start() > 0 or not any(labels == known[: len(labels)] for known in _LABELS):
+    if len(marks) < 2 or marks[0].start() > 0 or not any(labels == label_set[: len(labels)] for label_set in _LABELS):
         return None
-    ends = [*(mark.start() for mark in marks[1:]), len(text)]
-    parts = [text[mark.end() : end].strip(" ,;.") for mark, end in zip(marks, ends, strict=True)]
-    return parts if all(part and any(c.isalnum() for c in part) for part in parts) else None
+    part_ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    answer_parts = [text[mark.end() : end].strip(" ,;.") for mark, end in zip(marks, part_ends, strict=True)]
+    return answer_parts if all(part and any(c.isalnum() for c in part) for part in answer_parts) else None
 
 
 def with_equations(text: str) -> str:

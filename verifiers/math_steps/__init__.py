@@ -66,10 +66,10 @@ def _from_json(reference: Any) -> Any:
     if not isinstance(reference, str) or not reference.lstrip().startswith("{") or "final_answer" not in reference:
         return reference
     try:
-        found = json.loads(reference)
+        content = json.loads(reference)
     except (ValueError, RecursionError):
         return reference
-    return found if isinstance(found, dict) else reference
+    return content if isinstance(content, dict) else reference
 
 
 class MathStepsParams(MathParams):
@@ -117,24 +117,24 @@ class MathSteps(Math):
     summary = "The final answer equals the reference, or the steps to it are those of the reference as far as they go"
 
     async def score_each(self, items: Sequence[Item[Any]], deliver: Callable[[int, Verdict], None]) -> None:
-        left: list[tuple[int, Verdict]] = []
+        finals: list[tuple[int, Verdict]] = []
 
         def take(index: int, final: Verdict) -> None:
             if _needs_steps(items[index], final):
-                left.append((index, final))
+                finals.append((index, final))
             else:
                 deliver(index, final)
 
         await super().score_each(items, take)
-        await self._look_at_steps(items, left, deliver)
+        await self._look_at_steps(items, finals, deliver)
 
     async def _look_at_steps(
-        self, items: Sequence[Item[Any]], left: Sequence[tuple[int, Verdict]], deliver: Callable[[int, Verdict], None]
+        self, items: Sequence[Item[Any]], finals: Sequence[tuple[int, Verdict]], deliver: Callable[[int, Verdict], None]
     ) -> None:
         broke: list[tuple[int, Verdict]] = []
 
         def take(position: int, outcome: Outcome) -> None:
-            index, final = left[position]
+            index, final = finals[position]
             if outcome.exit is Exit.OK:
                 deliver(index, _verdict(items[index], final, outcome.value))
             elif outcome.exit in _LIMITS:
@@ -152,7 +152,7 @@ class MathSteps(Math):
             else:
                 deliver(index, trouble(outcome))
 
-        payloads = [_payload(items[index], items[index].response) for index, _ in left]
+        payloads = [_payload(items[index], items[index].response) for index, _ in finals]
         await ask_workers(self._workers, GRADE, payloads, take)
         await ask_workers(self._workers, GRADE, [_payload(items[index], None) for index, _ in broke], blame)
 
@@ -177,26 +177,26 @@ def _payload(item: Item[Any], response: str | None) -> list[Any]:
     return [steps, None if response is None else sendable(response), params.think, item.explain]
 
 
-def _verdict(item: Item[Any], final: Verdict, found: dict[str, Any]) -> Verdict:
+def _verdict(item: Item[Any], final: Verdict, step_result: dict[str, Any]) -> Verdict:
     """The verdict of the final answer, changed by the credit for its steps."""
     params: MathStepsParams = item.params
     right = final.score or 0.0
-    score = round(_combined(params, right, 0.0 if final.reason == _NOT_COMMITTED else _credit(params, found)), 6)
+    score = round(_combined(params, right, 0.0 if final.reason == _NOT_COMMITTED else _credit(params, step_result)), 6)
     reason = final.reason
     if right and score < 1:
         reason = "steps_missing"
     elif score and not right:
         reason = "partly_correct"
-    detail = {**final.detail, "final": right, "final_reason": final.reason, **found}
+    detail = {**final.detail, "final": right, "final_reason": final.reason, **step_result}
     return msgspec.structs.replace(final, score=score, reason=reason, detail=detail)
 
 
-def _without_steps(item: Item[Any], final: Verdict, found: dict[str, Any]) -> Verdict:
-    """The verdict if comparing the steps could not be finished; `found` is the result without any matched step.
+def _without_steps(item: Item[Any], final: Verdict, step_result: dict[str, Any]) -> Verdict:
+    """The verdict if comparing the steps could not be finished; `step_result` is the result without any matched step.
 
     Steps that a caller only asked to see change no score.
     """
-    verdict = _verdict(item, final, {**found, "steps_reason": "too_complex"})
+    verdict = _verdict(item, final, {**step_result, "steps_reason": "too_complex"})
     steps = "\n".join(text for text, _ in item.params.weighted_steps)
     if _are_paid(item.params, final) and is_ours([steps], item.response, _ORDINARY_CHARS):
         return Verdict.failed("too_complex", "to compare the steps takes more than a worker may spend")
@@ -207,9 +207,9 @@ _ORDINARY_CHARS = 4_000
 """A response of at most this length is not an attempt to exhaust the service."""
 
 
-def _credit(params: MathStepsParams, found: dict[str, Any]) -> float:
-    is_off_at_once = params.mode == "partial_if_wrong" and found["steps"][0] == "contradicted"
-    return 0.0 if is_off_at_once else float(found["step_score"])
+def _credit(params: MathStepsParams, step_result: dict[str, Any]) -> float:
+    is_off_at_once = params.mode == "partial_if_wrong" and step_result["steps"][0] == "contradicted"
+    return 0.0 if is_off_at_once else float(step_result["step_score"])
 
 
 def _combined(params: MathStepsParams, right: float, steps: float) -> float:

@@ -66,27 +66,27 @@ def align(steps: Sequence[Step], stated: Sequence[Statement], lines: Sequence[st
     matching = Matching(_MAX_COMPARISONS)
     candidates = _candidates(stated, len(steps))
     contradictions = [_contradiction(matching, steps, step, candidates) for step in steps]
-    same = [
+    is_same = [
         [False] * len(candidates) if contradiction is not None else row
         for row, contradiction in zip(_same(matching, steps, candidates), contradictions, strict=True)
     ]
-    paired = _without_repetitions(_paired(steps, candidates, same), steps, candidates)
-    said = {key(line) for line in lines}
+    paired = _without_repetitions(_paired(steps, candidates, is_same), steps, candidates)
+    spoken = {key(line) for line in lines}
     states: list[State] = []
-    taken: list[str | None] = []
+    texts: list[str | None] = []
     gained = 0.0
-    for step, contradiction, place in zip(steps, contradictions, paired, strict=True):
+    for step, contradiction, index in zip(steps, contradictions, paired, strict=True):
         state, text, credit = State.MISSING, None, 0.0
         if contradiction is not None:
             state, text = State.CONTRADICTED, contradiction.text
-        elif place is not None:
-            state, text, credit = State.MATCHED, candidates[place].statement.text, candidates[place].credit
-        elif not step.statements and key(step.words) in said:
+        elif index is not None:
+            state, text, credit = State.MATCHED, candidates[index].statement.text, candidates[index].credit
+        elif not step.statements and key(step.words) in spoken:
             state, text, credit = State.MATCHED, step.words, 1.0
         states.append(state)
-        taken.append(text)
+        texts.append(text)
         gained += step.weight * credit
-    return Alignment(states, taken, gained / sum(step.weight for step in steps))
+    return Alignment(states, texts, gained / sum(step.weight for step in steps))
 
 
 _ALLOWED = {True: (2, 6), False: (6, 12)}
@@ -95,20 +95,20 @@ _ALLOWED = {True: (2, 6), False: (6, 12)}
 
 def _candidates(stated: Sequence[Statement], steps: int) -> list[_Candidate]:
     useful = [statement for statement in stated if is_read(statement) or not statement.relation]
-    written = [keys(statement) for statement in useful]
+    written_keys = [keys(statement) for statement in useful]
     different = {
-        found: is_value(statement) for found, statement in zip(written, useful, strict=True) if is_read(statement)
+        pair: is_value(statement) for pair, statement in zip(written_keys, useful, strict=True) if is_read(statement)
     }
     credits = {kind: _credit(list(different.values()).count(kind), steps, kind) for kind in (True, False)}
     return [
-        _Candidate(statement, found, is_false(statement), credits[is_value(statement)])
-        for found, statement in zip(written, useful, strict=True)
+        _Candidate(statement, pair, is_false(statement), credits[is_value(statement)])
+        for pair, statement in zip(written_keys, useful, strict=True)
     ]
 
 
 def _credit(count: int, steps: int, is_value: bool) -> float:
-    each, more = _ALLOWED[is_value]
-    allowed = each * steps + more
+    per_step, extra = _ALLOWED[is_value]
+    allowed = per_step * steps + extra
     return 1.0 if count <= allowed else (allowed / count) ** 2
 
 
@@ -120,39 +120,39 @@ def _contradiction(
     If the reference gives several values for it, as for an unknown with two solutions, as many last statements count.
     """
     for gold in step.statements:
-        others = _different(matching, gold, [other for each in steps for other in each.statements])
+        rivals = _different(matching, gold, [rival for other_step in steps for rival in other_step.statements])
         last: dict[tuple[str, str, str], Statement] = {}
         for candidate in reversed(candidates):
-            given = candidate.statement
-            if matching.same_left(gold, given) or matching.contradicts(gold, given):
-                last.setdefault(candidate.keys, given)
-            if last and len(last) >= len(others):
+            statement = candidate.statement
+            if matching.same_left(gold, statement) or matching.contradicts(gold, statement):
+                last.setdefault(candidate.keys, statement)
+            if last and len(last) >= len(rivals):
                 break
-        if any(matching.same(gold, given) for given in last.values()):
+        if any(matching.same(gold, statement) for statement in last.values()):
             continue
-        for given in last.values():
-            if matching.contradicts(gold, given) and not any(matching.same(other, given) for other in others):
-                return given
+        for statement in last.values():
+            if matching.contradicts(gold, statement) and not any(matching.same(rival, statement) for rival in rivals):
+                return statement
     return None
 
 
 def _different(matching: Matching, gold: Statement, all_of_them: Sequence[Statement]) -> list[Statement]:
     """The different values that the reference gives for this left side, each once."""
-    found: list[Statement] = []
-    for other in all_of_them:
-        if matching.same_left(gold, other) and not any(matching.same(known, other) for known in found):
-            found.append(other)
-    return found
+    values: list[Statement] = []
+    for statement in all_of_them:
+        if matching.same_left(gold, statement) and not any(matching.same(value, statement) for value in values):
+            values.append(statement)
+    return values
 
 
 def _same(matching: Matching, steps: Sequence[Step], candidates: Sequence[_Candidate]) -> list[list[bool]]:
     """For each step, whether each candidate is that step; a candidate that is written as one step is no other step."""
-    written = {keys(gold) for step in steps for gold in step.statements}
+    step_keys = {keys(gold) for step in steps for gold in step.statements}
 
     def is_step(step: Step, candidate: _Candidate) -> bool:
         if candidate.is_false:
             return False
-        if candidate.keys in written:
+        if candidate.keys in step_keys:
             return any(keys(gold) == candidate.keys for gold in step.statements)
         return any(matching.same(gold, candidate.statement) for gold in step.statements)
 
@@ -160,20 +160,20 @@ def _same(matching: Matching, steps: Sequence[Step], candidates: Sequence[_Candi
 
 
 def _paired(
-    steps: Sequence[Step], candidates: Sequence[_Candidate], same: Sequence[Sequence[bool]]
+    steps: Sequence[Step], candidates: Sequence[_Candidate], is_same: Sequence[Sequence[bool]]
 ) -> list[int | None]:
     """For each step the position of its candidate, in rising order, with the greatest credited weight."""
     best = [[0.0] * (len(candidates) + 1) for _ in range(len(steps) + 1)]
     for i in range(len(steps) - 1, -1, -1):
         for j in range(len(candidates) - 1, -1, -1):
             gain = max(best[i + 1][j], best[i][j + 1])
-            if same[i][j]:
+            if is_same[i][j]:
                 gain = max(gain, steps[i].weight * candidates[j].credit + best[i + 1][j + 1])
             best[i][j] = gain
     paired: list[int | None] = [None] * len(steps)
     i = j = 0
     while i < len(steps) and j < len(candidates):
-        if same[i][j] and best[i][j] == steps[i].weight * candidates[j].credit + best[i + 1][j + 1]:
+        if is_same[i][j] and best[i][j] == steps[i].weight * candidates[j].credit + best[i + 1][j + 1]:
             paired[i] = j
             i, j = i + 1, j + 1
         elif best[i][j] == best[i + 1][j]:
@@ -189,6 +189,6 @@ def _without_repetitions(
     """The pairing in which a repeated statement is paired with equal steps only."""
     used: dict[tuple[str, str, str], str] = {}
     return [
-        None if place is None or used.setdefault(candidates[place].keys, key(step.words)) != key(step.words) else place
-        for step, place in zip(steps, paired, strict=True)
+        None if index is None or used.setdefault(candidates[index].keys, key(step.words)) != key(step.words) else index
+        for step, index in zip(steps, paired, strict=True)
     ]

@@ -22,36 +22,36 @@ def grade(payload: Sequence[Any]) -> dict[str, Any]:
     Without a response only the steps are read. The result has `step_score`, `steps` (a state each), `first_missed`; with
     `explain` also `taken` and `arith_consistency`.
     """
-    written, response, think, explain = payload
-    steps = [_step(text, weight) for text, weight in written]
+    weighted_texts, response, think, explain = payload
+    steps = [_step(text, weight) for text, weight in weighted_texts]
     text = "" if response is None else said(response, think)
-    found = align(steps, statements(text), lines(text))
-    missed = [place for place, state in enumerate(found.states) if state is not State.MATCHED]
+    alignment = align(steps, statements(text), lines(text))
+    missed = [position for position, state in enumerate(alignment.states) if state is not State.MATCHED]
     result: dict[str, Any] = {
-        "step_score": round(found.score, 6),
-        "steps": [state.value for state in found.states],
+        "step_score": round(alignment.score, 6),
+        "steps": [state.value for state in alignment.states],
         "first_missed": missed[0] if missed else None,
     }
     if explain:
-        result["taken"] = _shown(found)
+        result["taken"] = _shown(alignment)
         result["arith_consistency"] = consistency((response or "")[-MAX_TEXT_CHARS:])
     return result
 
 
 @remember(4096)
 def _step(text: str, weight: float) -> Step:
-    return Step([found for found in of_step(text) if is_read(found)], text, weight)
+    return Step([statement for statement in of_step(text) if is_read(statement)], text, weight)
 
 
-def _shown(found: Alignment) -> list[str | None]:
-    return [None if text is None else text[:_MAX_SHOWN_CHARS] for text in found.taken]
+def _shown(alignment: Alignment) -> list[str | None]:
+    return [None if text is None else text[:_MAX_SHOWN_CHARS] for text in alignment.taken]
 
 
 def consistency(text: str) -> dict[str, Any]:
     """How many of a text's equations between numbers hold, of those that can be decided, and the first false one."""
-    checked = [found for found in computations(text, _MAX_EQUATIONS_CHARS) if found.holds is not None]
-    bad = next((found for found in checked if not found.holds), None)
-    right = sum(found.holds is True for found in checked)
+    checked = [equation for equation in computations(text, _MAX_EQUATIONS_CHARS) if equation.holds is not None]
+    bad = next((equation for equation in checked if not equation.holds), None)
+    right = sum(equation.holds is True for equation in checked)
     return {
         "checked": len(checked),
         "fraction": round(right / len(checked), 6) if checked else None,

@@ -100,79 +100,79 @@ class Matching:
         self._comparison = Comparison(DEFAULT)
         self._known: dict[tuple[str, str], bool] = {}
 
-    def same(self, gold: Statement, given: Statement) -> bool:
+    def same(self, gold: Statement, claim: Statement) -> bool:
         """Whether the response's statement, if it is not false, is the step."""
-        if keys(gold) == keys(given):
+        if keys(gold) == keys(claim):
             return True
-        if gold.relation and given.relation:
-            return gold.relation == given.relation and self._same_sides(gold, given)
-        if gold.relation or given.relation:
-            return (gold.relation or given.relation) == "=" and self._equal(gold.right, given.right)
-        return self._equal(gold.right, given.right)
+        if gold.relation and claim.relation:
+            return gold.relation == claim.relation and self._same_sides(gold, claim)
+        if gold.relation or claim.relation:
+            return (gold.relation or claim.relation) == "=" and self._equal(gold.right, claim.right)
+        return self._equal(gold.right, claim.right)
 
-    def contradicts(self, gold: Statement, given: Statement) -> bool:
+    def contradicts(self, gold: Statement, claim: Statement) -> bool:
         """Whether the response gives another number for the step's left side."""
-        if gold.relation != "=" or given.relation != "=":
+        if gold.relation != "=" or claim.relation != "=":
             return False
         right = side(gold.right)
         if right.value is None or right.names:
             return False
-        for left, other in ((given.left, given.right), (given.right, given.left)):
-            value = side(other).value
-            if value is not None and self._same_left(gold.left, left) and not _agrees(right, side(other)):
+        for claim_left, opposite in ((claim.left, claim.right), (claim.right, claim.left)):
+            value = side(opposite).value
+            if value is not None and self._same_left(gold.left, claim_left) and not _agrees(right, side(opposite)):
                 return True
         return False
 
-    def same_left(self, gold: Statement, given: Statement) -> bool:
+    def same_left(self, gold: Statement, claim: Statement) -> bool:
         """Whether the response makes a statement about the step's left side."""
-        return given.relation == gold.relation == "=" and self._same_left(gold.left, given.left)
+        return claim.relation == gold.relation == "=" and self._same_left(gold.left, claim.left)
 
-    def _same_left(self, gold: str, given: str) -> bool:
-        one, two = side(gold), side(given)
-        if one.names or two.names:
-            return self._equal(gold, given)
-        return not one.is_number and one.value is not None and one.value == two.value and one.form == two.form
+    def _same_left(self, gold: str, claim: str) -> bool:
+        a, b = side(gold), side(claim)
+        if a.names or b.names:
+            return self._equal(gold, claim)
+        return not a.is_number and a.value is not None and a.value == b.value and a.form == b.form
 
-    def _same_sides(self, gold: Statement, given: Statement) -> bool:
-        if self._equal(gold.left, given.left) and self._equal(gold.right, given.right):
+    def _same_sides(self, gold: Statement, claim: Statement) -> bool:
+        if self._equal(gold.left, claim.left) and self._equal(gold.right, claim.right):
             return True
         is_symmetric = gold.relation in ("=", "!=")
-        return is_symmetric and self._equal(gold.left, given.right) and self._equal(gold.right, given.left)
+        return is_symmetric and self._equal(gold.left, claim.right) and self._equal(gold.right, claim.left)
 
-    def _equal(self, gold: str, given: str) -> bool:
-        pair = (gold, given)
+    def _equal(self, gold: str, claim: str) -> bool:
+        pair = (gold, claim)
         if pair not in self._known:
-            self._known[pair] = self._compare(side(gold), side(given))
+            self._known[pair] = self._compare(side(gold), side(claim))
         return self._known[pair]
 
-    def _compare(self, gold: Side, given: Side) -> bool:
-        if key(gold.text) == key(given.text):
+    def _compare(self, gold: Side, claim: Side) -> bool:
+        if key(gold.text) == key(claim.text):
             return True
-        if gold.node is None or given.node is None or gold.names != given.names:
+        if gold.node is None or claim.node is None or gold.names != claim.names:
             return False
-        if gold.value is not None and given.value is not None:
-            return _agrees(gold, given)
+        if gold.value is not None and claim.value is not None:
+            return _agrees(gold, claim)
         self._left -= 1
         if self._left < 0:
             return False
         try:
-            return self._comparison.equal(gold.node, given.node)
+            return self._comparison.equal(gold.node, claim.node)
         except (NoValue, Unreadable, TooComplex, RecursionError):
             return False
 
 
-def _agrees(one: Side, two: Side) -> bool:
+def _agrees(first: Side, second: Side) -> bool:
     """Whether two rational values are equal, or one is a rounded decimal of the other."""
-    p, g = one.value, two.value
+    p, g = first.value, second.value
     assert p is not None
     assert g is not None
     if p == g:
         return True
-    if 1 in (p.denominator, g.denominator) and one.is_number and two.is_number:
+    if 1 in (p.denominator, g.denominator) and first.is_number and second.is_number:
         return False
     return any(
-        shown.is_number and "." in shown.text and is_rounded(near, exact, True)
-        for shown, near, exact in ((one, p, g), (two, g, p))
+        rounded.is_number and "." in rounded.text and is_rounded(near, exact, True)
+        for rounded, near, exact in ((first, p, g), (second, g, p))
     )
 
 
@@ -180,17 +180,17 @@ def is_false(statement: Statement) -> bool:
     """Whether a statement is an equation between numbers that does not hold."""
     if statement.relation != "=":
         return False
-    left, right = side(statement.left), side(statement.right)
-    if left.value is None or right.value is None or left.names or right.names:
+    lhs, rhs = side(statement.left), side(statement.right)
+    if lhs.value is None or rhs.value is None or lhs.names or rhs.names:
         return False
-    return not _agrees(left, right) and not _are_percents(left, right)
+    return not _agrees(lhs, rhs) and not _are_percents(lhs, rhs)
 
 
-def _are_percents(one: Side, two: Side) -> bool:
+def _are_percents(first: Side, second: Side) -> bool:
     """Whether the sides are a number and a percentage, as a unit: 50 / 200 = 25%, 20 + 30 = 50%."""
-    if ("%" in one.text) == ("%" in two.text):
+    if ("%" in first.text) == ("%" in second.text):
         return False
-    p, g = one.value, two.value
+    p, g = first.value, second.value
     return p is not None and g is not None and (p == 100 * g or g == 100 * p)
 
 

@@ -66,9 +66,9 @@ def said(response: str, think: Think) -> str:
 def pieces(text: str) -> Iterator[Piece]:
     """The pieces of a text in order; an annotation comes before its line."""
     position = 0
-    for start, end, inner in _formulas(text):
+    for start, end, content in _formulas(text):
         yield from _lines(text[position:start])
-        yield Piece(Kind.FORMULA, inner, text[max(start - _BESIDE, 0) : start], text[end : end + _BESIDE])
+        yield Piece(Kind.FORMULA, content, text[max(start - _BESIDE, 0) : start], text[end : end + _BESIDE])
         position = end
     yield from _lines(text[position:])
 
@@ -98,10 +98,10 @@ def _formulas(text: str) -> Iterator[tuple[int, int, str]]:
     position = 0
     while (opening := _OPENING.search(text, position)) is not None:
         position = opening.end()
-        found = _closed(text, opening, missing)
-        if found is not None:
-            yield opening.start(), found[1], text[opening.end() : found[0]]
-            position = found[1]
+        closing = _closed(text, opening, missing)
+        if closing is not None:
+            yield opening.start(), closing[1], text[opening.end() : closing[0]]
+            position = closing[1]
 
 
 def _closed(text: str, opening: re.Match[str], missing: set[str]) -> tuple[int, int] | None:

@@ -48,7 +48,7 @@ def statements(text: str) -> list[Statement]:
 def of_step(text: str) -> list[Statement]:
     """The statements of a single step: a formula without delimiters, or a line with formulas in it."""
     if not _IN_A_LINE.search(text):
-        return [found for clause in _clauses(Piece(PieceKind.FORMULA, text)) for found in _of_clause(clause)]
+        return [statement for clause in _clauses(Piece(PieceKind.FORMULA, text)) for statement in _of_clause(clause)]
     return statements(text) or list(_of_clause(text))
 
 
@@ -93,9 +93,9 @@ def _clauses(piece: Piece) -> Iterator[str]:
 
 def _linked(match: re.Match[str]) -> str:
     """A separator in place of words that only connect their neighbours in a formula."""
-    said = [word for word in words(match[1]) if word.text not in ",.:;"]
-    covered = {place for cue in cues(said) if cue.kind in _LINKING for place in range(cue.first, cue.stop)}
-    is_link = all(place in covered or word.text in adverbs() for place, word in enumerate(said))
+    spoken = [word for word in words(match[1]) if word.text not in ",.:;"]
+    covered = {position for cue in cues(spoken) if cue.kind in _LINKING for position in range(cue.first, cue.stop)}
+    is_link = all(position in covered or word.text in adverbs() for position, word in enumerate(spoken))
     return ";" if is_link else match[0]
 
 
@@ -143,24 +143,24 @@ def _of_clause(clause: str) -> Iterator[Statement]:
     if not signs and _SAYS_SOMETHING.search(sides[0]):
         yield Statement("", "", sides[0])
     is_equal = True
-    for place, (left, right) in enumerate(pairwise(sides)):
-        yield from _statement(left, signs[place], right)
-        is_equal = is_equal and signs[place] == "="
-        if place and is_equal:
-            yield from _statement(sides[0], "=", right)
+    for position, (lhs, rhs) in enumerate(pairwise(sides)):
+        yield from _statement(lhs, signs[position], rhs)
+        is_equal = is_equal and signs[position] == "="
+        if position and is_equal:
+            yield from _statement(sides[0], "=", rhs)
 
 
 def _sides(clause: str) -> tuple[list[str], list[str]]:
     """The sides between the relation signs that are inside no bracket, and these signs."""
     sides = list(_split(clause, _RELATION))
     signs: list[str] = []
-    rest = clause
+    remainder = clause
     for side in sides[:-1]:
-        rest = rest[len(side) :]
-        match = _RELATION.match(rest)
+        remainder = remainder[len(side) :]
+        match = _RELATION.match(remainder)
         assert match is not None
         signs.append(_SIGNS[match["command"] or match["sign"]])
-        rest = rest[match.end() :]
+        remainder = remainder[match.end() :]
     return [_bare(side) for side in sides], signs
 
 
@@ -172,12 +172,12 @@ def _bare(side: str) -> str:
     return unwrap(_CURRENCY.sub("", side).lstrip(" \t,:").rstrip(" \t.,:/"))
 
 
-def _statement(left: str, sign: str, right: str) -> Iterator[Statement]:
-    if not left or not right or max(len(left), len(right)) > MAX_CHARS:
+def _statement(lhs: str, sign: str, rhs: str) -> Iterator[Statement]:
+    if not lhs or not rhs or max(len(lhs), len(rhs)) > MAX_CHARS:
         return
     if sign in _TURNED:
-        left, sign, right = right, _TURNED[sign], left
-    yield Statement(sign, left, right)
+        lhs, sign, rhs = rhs, _TURNED[sign], lhs
+    yield Statement(sign, lhs, rhs)
 
 
 # --- plain lines
@@ -206,14 +206,14 @@ def _of_line(line: str) -> Iterator[Statement]:
         return
     line = _EMPHASIS.sub("", _BULLET.sub("", line, count=1))
     line = _TIMES.sub(r" \\times ", _UNIT_WORDS.sub(_without_unit, line))
-    for before, run, after in _runs(line):
-        if not _is_withheld(before, after):
-            yield from _of_clause(_begun(run, before))
+    for head, run, tail in _runs(line):
+        if not _is_withheld(head, tail):
+            yield from _of_clause(_begun(run, head))
 
 
 def _without_unit(match: re.Match[str]) -> str:
-    said = {(match["one"] or "").lower(), (match["two"] or "").lower()}
-    return match[0] if said & ACTING else " "
+    unit_words = {(match["one"] or "").lower(), (match["two"] or "").lower()}
+    return match[0] if unit_words & ACTING else " "
 
 
 def _runs(line: str) -> Iterator[tuple[str, str, str]]:
@@ -251,9 +251,9 @@ _GOES_ON = ACTING - {"and", "or"}
 _LAST_WORD = re.compile(r"([A-Za-z]+)\W*$")
 
 
-def _begun(run: str, before: str) -> str:
+def _begun(run: str, head: str) -> str:
     """The run without a first side that begins earlier, in words: "half of 12 = 6" gives only `= 6`."""
-    word = _LAST_WORD.search(before)
+    word = _LAST_WORD.search(head)
     if word is None or word[1].lower() not in _GOES_ON or run.lstrip()[:1].isalpha():
         return run
     sign = _RELATION.search(run)
@@ -264,9 +264,9 @@ def _begun(run: str, before: str) -> str:
 # --- what is not stated
 
 
-def _is_withheld(before: str, after: str) -> bool:
-    """Whether the text between `before` and `after` is denied or only supposed."""
-    return between(before, after) in (Stance.DENIED, Stance.SUPPOSED)
+def _is_withheld(head: str, tail: str) -> bool:
+    """Whether the text between `head` and `tail` is denied or only supposed."""
+    return between(head, tail) in (Stance.DENIED, Stance.SUPPOSED)
 
 
 def lines(text: str) -> Sequence[str]:

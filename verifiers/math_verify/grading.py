@@ -58,13 +58,13 @@ def grade(payload: Sequence[Any]) -> dict[str, Any]:
             return {"outcome": gold.outcome, "message": gold.message}
         golds += gold
     text = _ANY_ANSWER if response is None else response
-    found = read(text, Parsing() if response is None else terms.parse_response)
-    if isinstance(found, Fault):
-        return {"outcome": found.outcome, "message": found.message}
-    if not found:
+    parsed = read(text, Parsing() if response is None else terms.parse_response)
+    if isinstance(parsed, Fault):
+        return {"outcome": parsed.outcome, "message": parsed.message}
+    if not parsed:
         return {"outcome": "no_answer"}
-    answer = next((part for part in reversed(found) if isinstance(part, str)), None)
-    compared = compare(golds, found, terms)
+    answer = next((part for part in reversed(parsed) if isinstance(part, str)), None)
+    compared = compare(golds, parsed, terms)
     if isinstance(compared, bool):
         return {"outcome": "equal" if compared else "different", "answer": answer}
     if response is None or isinstance(compare(golds, parse(_ANY_ANSWER, parsing_timeout=None), terms), Fault):
@@ -101,7 +101,7 @@ def compare(golds: Sequence[Any], answers: Sequence[Any], terms: Terms) -> bool 
 def read(text: str, parsing: Parsing) -> list[Any] | Fault:
     """The result of `parse`: expressions and, by its fallback, a text."""
     try:
-        found: list[Any] = parse(
+        parsed: list[Any] = parse(
             text,
             _targets(parsing),
             fallback_mode=parsing.fallback_mode,
@@ -113,18 +113,18 @@ def read(text: str, parsing: Parsing) -> list[Any] | Fault:
         raise
     except Exception as error:  # noqa: BLE001 - its parser may raise any error; it is reported
         return _fault(error, "unparseable")
-    return found
+    return parsed
 
 
 @remember(256)
 def _gold(reference: str, packed: str) -> list[Any] | Fault:
     """Read a reference; cached, because the samples of one prompt share it."""
     gold = read(reference, _terms(packed).parse_reference)
-    shown = f"reference {reference[:200]!r}"
+    label = f"reference {reference[:200]!r}"
     if isinstance(gold, Fault):
         outcome = "reference_too_complex" if gold.outcome == "too_complex" else "unparseable_reference"
-        return Fault(outcome, f"{shown}: {gold.message}")
-    return gold or Fault("unparseable_reference", f"{shown}: Math-Verify finds nothing in it; `reference_is` may help")
+        return Fault(outcome, f"{label}: {gold.message}")
+    return gold or Fault("unparseable_reference", f"{label}: Math-Verify finds nothing in it; `reference_is` may help")
 
 
 def _fault(error: Exception, otherwise: str) -> Fault:

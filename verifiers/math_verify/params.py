@@ -100,8 +100,8 @@ class MathVerifyParams(Terms):
     def references(self) -> list[str]:
         """Each reference in the form for `parse`."""
         answers = self.reference.final_answer if isinstance(self.reference, FinalAnswer) else self.reference
-        given = answers if isinstance(answers, list) else [answers]
-        return [_written(str(reference), self.reference_is) for reference in given]
+        raw = answers if isinstance(answers, list) else [answers]
+        return [_written(str(reference), self.reference_is) for reference in raw]
 
 
 def _written(reference: str, written_as: str) -> str:

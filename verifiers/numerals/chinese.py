@@ -55,10 +55,10 @@ _HALVED = (
 
 def han(text: str) -> Fraction | None:
     """The number that the whole text spells."""
-    found = _HAN_RUN.fullmatch(text)
-    if not found:
+    match = _HAN_RUN.fullmatch(text)
+    if not match:
         return None
-    sign, number = found.groups()
+    sign, number = match.groups()
     number = number.translate(_ONE_SPELLING)
     magnitude = _figures(number) if sign in ("负", "負") and number.isascii() else _han_magnitude(number)
     return -magnitude if magnitude is not None and sign in ("-", "负", "負") else magnitude
@@ -66,13 +66,13 @@ def han(text: str) -> Fraction | None:
 
 def han_followed(text: str) -> tuple[Fraction, str] | None:
     """The number at the beginning of a text, and the counted noun."""
-    found = _HAN_RUN.match(text)
-    if not found:
+    match = _HAN_RUN.match(text)
+    if not match:
         return None
-    number, counted = han(found[0]), text[found.end() :].strip()
+    number, counted = han(match[0]), text[match.end() :].strip()
     if number is None or not counted[:1].isalpha() or counted.startswith(_NOT_COUNTED):
         return None
-    if found[2] == "半" and not counted.startswith(_HALVED):
+    if match[2] == "半" and not counted.startswith(_HALVED):
         return None
     return number, counted
 
@@ -81,11 +81,11 @@ def _han_magnitude(text: str) -> Fraction | None:
     if text in ("半", "一半"):
         return Fraction(1, 2)
     if fraction := _HAN_WHOLE.fullmatch(text):
-        whole = _han_or_figures(fraction[1]) if fraction[1] else Fraction(0)
+        integer = _han_or_figures(fraction[1]) if fraction[1] else Fraction(0)
         bottom, top = _bottom(fraction[2]), _han_or_figures(fraction[3])
-        if whole is None or top is None or not bottom or (fraction[1] and top >= bottom):
+        if integer is None or top is None or not bottom or (fraction[1] and top >= bottom):
             return None
-        return whole + top / bottom
+        return integer + top / bottom
     return _han_amount(text)
 
 
@@ -112,12 +112,12 @@ def _han_amount(text: str) -> Fraction | None:
 
 
 def _han_decimal(text: str) -> Fraction | None:
-    whole_text, _, behind = text.partition("点")
-    whole, decimal = _han_integer(whole_text), _HAN_DECIMAL.fullmatch(behind)
-    if whole is None or not decimal:
+    whole_text, _, decimals = text.partition("点")
+    integer, decimal = _han_integer(whole_text), _HAN_DECIMAL.fullmatch(decimals)
+    if integer is None or not decimal:
         return None
     digits = "".join(str(_HAN_DIGITS[digit]) for digit in decimal[1])
-    return (whole + Fraction(int(digits), 10 ** len(digits))) * _product(decimal[2])
+    return (integer + Fraction(int(digits), 10 ** len(digits))) * _product(decimal[2])
 
 
 def _product(units: str) -> int:
@@ -134,26 +134,26 @@ def _han_integer(text: str) -> int | None:
     if unit_sign is None:
         return None
     unit = _HAN_UNITS[unit_sign]
-    head, _, rest = text.rpartition(unit_sign)
+    head, _, tail = text.rpartition(unit_sign)
     count = 1 if not head and unit == 10 else _han_integer(head)
     if not count or count >= (unit if unit >= 10**4 else 10):
         return None
-    below = _han_rest(rest, unit)
-    return None if below is None else count * unit + below
+    lower = _han_rest(tail, unit)
+    return None if lower is None else count * unit + lower
 
 
 def _han_rest(text: str, unit: int) -> int | None:
     if not text:
         return 0
     if text[0] in "零〇":
-        below = _han_integer(text[1:])
-        return below if below and below < unit // 10 else None
-    below = _han_integer(text)
-    if not below:
+        lower = _han_integer(text[1:])
+        return lower if lower and lower < unit // 10 else None
+    lower = _han_integer(text)
+    if not lower:
         return None
     if len(text) == 1 and text in _HAN_DIGITS:
-        return below * unit // 10
-    return below if unit // 100 <= below < unit else None
+        return lower * unit // 10
+    return lower if unit // 100 <= lower < unit else None
 
 
 def _han_chain(text: str) -> Fraction | None:
@@ -163,23 +163,23 @@ def _han_chain(text: str) -> Fraction | None:
     """
     total, ceiling, position = Fraction(0), 0, 0
     while position < len(text):
-        found = _HAN_CHAIN.match(text, position)
-        amount = _figures(found[1]) if found else None
-        if not found or amount is None:
+        match = _HAN_CHAIN.match(text, position)
+        amount = _figures(match[1]) if match else None
+        if not match or amount is None:
             return None
-        unit = _product(found[2])
-        if amount.denominator != 1 and found[0] != text:
+        unit = _product(match[2])
+        if amount.denominator != 1 and match[0] != text:
             return None
         if unit == 1 and (position == 0 or amount * 10 < ceiling):
             return None
         if position and amount * unit >= ceiling:
             return None
-        total, ceiling, position = total + amount * unit, unit, found.end()
+        total, ceiling, position = total + amount * unit, unit, match.end()
     return total
 
 
 def _figures(text: str) -> Fraction | None:
-    whole, _, part = text.partition(".")
-    if not _GROUPED.fullmatch(whole) or len(part) > 30:
+    integer, _, part = text.partition(".")
+    if not _GROUPED.fullmatch(integer) or len(part) > 30:
         return None
-    return Fraction(whole.replace(",", "") + ("." + part if part else ""))
+    return Fraction(integer.replace(",", "") + ("." + part if part else ""))

@@ -58,24 +58,24 @@ def number_words(text: str, *, every_word: bool) -> tuple[list[str], int]:
         if (figures := _FIGURES.match(text, position)) and set(words) <= _SIGNS:
             words.append(figures[0].replace(",", "").replace(" ", ""))
             position = figures.end()
-        found = WORD.match(text, position)
-        if not found:
+        match = WORD.match(text, position)
+        if not match:
             break
-        word = (found[1] or ",").lower()
-        if found[1] and not every_word and word not in VOCABULARY:
+        word = (match[1] or ",").lower()
+        if match[1] and not every_word and word not in VOCABULARY:
             break
-        if found[2] and not every_word and not _goes_on(text, found.end()):
+        if match[2] and not every_word and not _goes_on(text, match.end()):
             break
         words.append(word)
-        position = found.end()
+        position = match.end()
         if text[position : position + 1] == " " and _FIGURES.match(text, position + 1) and set(words) <= _SIGNS:
             position += 1
     return words, position
 
 
 def _goes_on(text: str, position: int) -> bool:
-    found = WORD.match(text, position)
-    return bool(found and found[1] and found[1].lower() in VOCABULARY)
+    match = WORD.match(text, position)
+    return bool(match and match[1] and match[1].lower() in VOCABULARY)
 
 
 def number_of(words: list[str]) -> Fraction | None:
@@ -128,8 +128,8 @@ def _cardinal(words: Sequence[str]) -> Fraction | None:
             if group is None or _SCALES[word] >= ceiling:
                 return None
             total, ceiling, start = total + group * _SCALES[word], _SCALES[word], index + 1
-    rest = _last_group(words[start:], is_first=start == 0)
-    return None if rest is None else Fraction(total + rest)
+    last_group = _last_group(words[start:], is_first=start == 0)
+    return None if last_group is None else Fraction(total + last_group)
 
 
 def _last_group(words: Sequence[str], *, is_first: bool) -> int | None:
@@ -155,13 +155,13 @@ def _hundreds(words: Sequence[str]) -> int | None:
     if "hundred" not in words:
         return _below_hundred(words)
     at = words.index("hundred")
-    hundreds, rest = _below_hundred(words[:at]), words[at + 1 :]
+    hundreds, tail = _below_hundred(words[:at]), words[at + 1 :]
     if not hundreds or hundreds % 10 == 0:
         return None
-    if not rest:
+    if not tail:
         return hundreds * 100
-    below = _below_hundred(rest[1:] if rest[0] == "and" else rest)
-    return None if below is None else hundreds * 100 + below
+    lower = _below_hundred(tail[1:] if tail[0] == "and" else tail)
+    return None if lower is None else hundreds * 100 + lower
 
 
 def _below_hundred(words: Sequence[str]) -> int | None:
@@ -176,11 +176,11 @@ def _decimal(words: Sequence[str]) -> Fraction | None:
     if "point" not in words:
         return None
     at = words.index("point")
-    whole = _cardinal(words[:at]) if at else Fraction(0)
+    integer = _cardinal(words[:at]) if at else Fraction(0)
     digits = words[at + 1 :]
-    if whole is None or not digits or not all(digit in _DIGITS for digit in digits):
+    if integer is None or not digits or not all(digit in _DIGITS for digit in digits):
         return None
-    return whole + Fraction(int("".join(str(_DIGITS[digit]) for digit in digits)), 10 ** len(digits))
+    return integer + Fraction(int("".join(str(_DIGITS[digit]) for digit in digits)), 10 ** len(digits))
 
 
 def _multiplied(words: Sequence[str]) -> Fraction | None:
@@ -211,9 +211,9 @@ def _mixed(words: Sequence[str]) -> set[Fraction]:
     for at, word in enumerate(words):
         if word != "and" or not at or (words[at - 1] in _MULTIPLIERS and words[at + 1 : at + 2] == ["a"]):
             continue
-        whole = _cardinal(words[:at])
-        if whole is not None:
-            readings |= {whole + part for part in _fractions(words[at + 1 :]) if part < 1}
+        integer = _cardinal(words[:at])
+        if integer is not None:
+            readings |= {integer + part for part in _fractions(words[at + 1 :]) if part < 1}
     return readings
 
 

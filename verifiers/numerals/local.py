@@ -12,10 +12,10 @@ _NONE: Set[str] = frozenset()
 _IN_ENGLISH = {10**3: "thousand", 10**6: "million", 10**9: "billion", 10**12: "trillion"}
 
 
-def languages_for(text: str, response: str, place: tuple[int, int]) -> Set[str]:
+def languages_for(text: str, response: str, span: tuple[int, int]) -> Set[str]:
     """The languages around a place of a response, if the scale in a text depends on them; else none."""
     word = None if text.isdecimal() else _LOCAL.search(text)
-    return _NONE if word is None else languages_around(response, *place, word[2])
+    return _NONE if word is None else languages_around(response, *span, word[2])
 
 
 def is_local(text: str) -> bool:
@@ -24,10 +24,10 @@ def is_local(text: str) -> bool:
     return word is not None and word[2].casefold() not in SCALES
 
 
-def in_english(text: str, response: str, place: tuple[int, int]) -> str:
+def in_english(text: str, response: str, span: tuple[int, int]) -> str:
     """An answer found at a place of a response, with such a scale word in English if it multiplies there."""
     word = _LOCAL.search(text)
-    by = factor(word[2].casefold(), languages_around(response, *place, word[2])) if word else None
+    by = factor(word[2].casefold(), languages_around(response, *span, word[2])) if word else None
     if word is None or by is None:
         return text
     return f"{text[: word.start(2)]}{_IN_ENGLISH[int(by)]}{text[word.end() :]}"

@@ -53,9 +53,9 @@ def whole(text: str, start: int, end: int, stop: int) -> tuple[int, int] | None:
     if figures is None:
         return None
     end = figures.end()
-    before = text[max(0, start - _LEAD_CHARS) : end]
-    if lead := _half_before().search(before):
-        return end - len(before) + lead.start(), end
+    head = text[max(0, start - _LEAD_CHARS) : end]
+    if lead := _half_before().search(head):
+        return end - len(head) + lead.start(), end
     if not _begins_words(text, end):
         return None
     if mixed := _half_behind().match(text, start, stop):
@@ -72,8 +72,8 @@ def _has_both(text: str) -> bool:
     return any(map(str.isdecimal, text)) and any(map(str.isalpha, text))
 
 
-def _begins_words(text: str, place: int) -> bool:
-    return text[place : place + 2].lstrip()[:1].isalpha()
+def _begins_words(text: str, position: int) -> bool:
+    return text[position : position + 2].lstrip()[:1].isalpha()
 
 
 def _mixed(match: re.Match[str]) -> str:
@@ -129,8 +129,8 @@ def _divisors() -> Mapping[str, int]:
 def _half_behind() -> re.Pattern[str]:
     spaced = any_of(phrase for phrase in _phrases() if phrase < _UNSPACED)
     glued = any_of(phrase for phrase in _phrases() if phrase >= _UNSPACED)
-    said = rf"(?P<said>(?<=\s)(?:{spaced})(?![^\W\d_]){_GOES_ON}|(?:{glued}){_COMPOUND})"
-    return re.compile(rf"{_FIGURES}{_NOUN}\s?{said}", re.IGNORECASE)
+    half = rf"(?P<said>(?<=\s)(?:{spaced})(?![^\W\d_]){_GOES_ON}|(?:{glued}){_COMPOUND})"
+    return re.compile(rf"{_FIGURES}{_NOUN}\s?{half}", re.IGNORECASE)
 
 
 @cache

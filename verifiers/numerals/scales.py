@@ -73,8 +73,8 @@ def _one(powers: Mapping[str, int]) -> Fraction | None:
     """What a word means if the language is not known: as in English, else as in all of the more common languages."""
     if "en" in powers:
         return Fraction(10 ** powers["en"])
-    said = {powers[language] for language in _FIRST if language in powers} or {*powers.values()}
-    return Fraction(10 ** said.pop()) if len(said) == 1 else None
+    meanings = {powers[language] for language in _FIRST if language in powers} or {*powers.values()}
+    return Fraction(10 ** meanings.pop()) if len(meanings) == 1 else None
 
 
 SCALES: Mapping[str, Fraction | None] = (
@@ -105,11 +105,11 @@ def multiplies(word: str, languages: Set[str] = frozenset()) -> bool:
     return word in SCALES or (word in LOCAL and (not languages or not languages.isdisjoint(LOCAL[word])))
 
 
-def scale_word(after: str, languages: Set[str]) -> str:
+def scale_word(tail: str, languages: Set[str]) -> str:
     """The longest scale word at the beginning of a text, maybe behind a space."""
-    shown = after[: _MAX_WORD_CHARS + 2].casefold().removeprefix(" ")
-    for length in range(min(len(shown), _MAX_WORD_CHARS) if shown[:1].isalpha() else 0, 0, -1):
-        word, following = shown[:length], shown[length : length + 1]
+    head = tail[: _MAX_WORD_CHARS + 2].casefold().removeprefix(" ")
+    for length in range(min(len(head), _MAX_WORD_CHARS) if head[:1].isalpha() else 0, 0, -1):
+        word, following = head[:length], head[length : length + 1]
         if not multiplies(word, languages) or (length == 1 and word.isascii()):
             continue
         if following and following in _UNITS_OF_HAN.get(word, ""):

@@ -118,17 +118,17 @@ class RewardModels(Verifier[RewardModelParams]):
         steps = tuple(params.steps or split(text)) if model.steps is not None else ()
         if len(steps) > MAX_STEPS:
             return Verdict.wrong("too_many_steps")
-        own, reference, others = await self._values(panel, model, item, text, steps)
-        value = own.value - (reference.value if reference else 0.0)
-        score, more = self._score(panel, name, params.map or model.map, value, others, item)
-        detail: dict[str, Any] = {"reward_model": name, **own.detail}
+        worth, reference, rivals = await self._values(panel, model, item, text, steps)
+        value = worth.value - (reference.value if reference else 0.0)
+        score, map_detail = self._score(panel, name, params.map or model.map, value, rivals, item)
+        detail: dict[str, Any] = {"reward_model": name, **worth.detail}
         if reference is not None:
             detail |= {"reference": reference.value}
-        detail |= {"value": value, **more}
-        if own.is_cut:
+        detail |= {"value": value, **map_detail}
+        if worth.is_cut:
             detail["flags"] = ["truncated_response"]
             panel.counts["flag", "truncated_response"] += 1
-        return Verdict(Status.OK, score, "rewarded", None, detail, is_lasting="z" not in more)
+        return Verdict(Status.OK, score, "rewarded", None, detail, is_lasting="z" not in map_detail)
 
     def _profile(self, params: RewardModelParams) -> tuple[Panel, str, RewardModel]:
         """The panel, and the profile with its name.
@@ -160,13 +160,13 @@ class RewardModels(Verifier[RewardModelParams]):
     ) -> tuple[_Value, _Value | None, list[_Value]]:
         """The values of the response, of the reference (None: it does not count), and of the others."""
         params = item.params
-        more = [params.reference or ""] if model.margin else []
+        texts = [params.reference or ""] if model.margin else []
         if isinstance(params.map or model.map, Rank):
-            more += params.others or ()
-        shown = [_view(each, model) or "" for each in more]
-        asks = [(text, steps), *((each, tuple(split(each)[:MAX_STEPS]) if model.steps else ()) for each in shown)]
-        own, *rest = await _all([self._value(panel, model, item, *ask) for ask in asks])
-        return (own, rest[0], rest[1:]) if model.margin else (own, None, rest)
+            texts += params.others or ()
+        views = [_view(view, model) or "" for view in texts]
+        asks = [(text, steps), *((view, tuple(split(view)[:MAX_STEPS]) if model.steps else ()) for view in views)]
+        worth, *peers = await _all([self._value(panel, model, item, *ask) for ask in asks])
+        return (worth, peers[0], peers[1:]) if model.margin else (worth, None, peers)
 
     async def _value(
         self,
@@ -195,7 +195,7 @@ class RewardModels(Verifier[RewardModelParams]):
         if cost:
             detail["length_cost"] = cost
         detail["models"] = [_named(reward) for reward, _ in answers]
-        value = formulas.ensembled(model, [each - cost for each in raw])
+        value = formulas.ensembled(model, [number - cost for number in raw])
         return _Value(value, detail, any(is_cut for _, is_cut in answers))
 
     def _score(
@@ -204,13 +204,15 @@ class RewardModels(Verifier[RewardModelParams]):
         name: str,
         rule: ScoreMap,
         value: float,
-        others: Sequence[_Value],
+        rivals: Sequence[_Value],
         item: Item[RewardModelParams],
     ) -> tuple[float, dict[str, Any]]:
         """The score of a value, and what else the map found."""
         if isinstance(rule, Rank):
-            values = [each.value for each in others]
-            return formulas.rank(value, values), {"others": [each if math.isfinite(each) else None for each in values]}
+            values = [rival.value for rival in rivals]
+            return formulas.rank(value, values), {
+                "others": [rival if math.isfinite(rival) else None for rival in values]
+            }
         if isinstance(rule, ZScore):
             z = panel.rewards.running.z(rule, (item.owner, name, item.params.run, rule), value)
             return formulas.normal_share(z), {"z": z}

@@ -220,8 +220,8 @@ class Trajectory(Verifier[TrajectoryParams]):
         self._workers = workers
         self._others: Mapping[str, Verifier[Any]] = {}
 
-    def meet(self, others: Mapping[str, Verifier[Any]]) -> None:
-        self._others = others
+    def meet(self, verifiers: Mapping[str, Verifier[Any]]) -> None:
+        self._others = verifiers
 
     def judged_with(self, params: TrajectoryParams) -> Sequence[Verifier[Any]]:
         return () if params.answer is None else (self._inner(params)[0],)

@@ -6,6 +6,6 @@ from rewardline.hook import Hook
 from rewardline.tinker import VerifierEnv
 
 
-def environment(renderer: Any, one: int, other: int) -> VerifierEnv:
+def environment(renderer: Any, first: int, second: int) -> VerifierEnv:
     """One sum."""
-    return VerifierEnv(renderer, f"{one}+{other}=", reference=str(one + other), hook=Hook(verifier="math"))
+    return VerifierEnv(renderer, f"{first}+{second}=", reference=str(first + second), hook=Hook(verifier="math"))

@@ -14,10 +14,10 @@ async def add(a: Annotated[int, "One number"], b: Annotated[int, "Another"]) -> 
     return simple_tool_result(str(a + b))
 
 
-def environment(renderer: Any, one: int, other: int) -> Any:
+def environment(renderer: Any, first: int, second: int) -> Any:
     """One sum, which the agent must compute with the tool."""
     messages = renderer.create_conversation_prefix_with_tools([add.to_spec()])
-    messages.append({"role": "user", "content": f"{one}+{other}="})
-    wanted = [{"name": "add", "arguments": {"a": one, "b": other}}]
-    reward = conversation_reward(hook=Hook(verifier="tool_call"), reference=wanted, prompt=messages)
+    messages.append({"role": "user", "content": f"{first}+{second}="})
+    expected_calls = [{"name": "add", "arguments": {"a": first, "b": second}}]
+    reward = conversation_reward(hook=Hook(verifier="tool_call"), reference=expected_calls, prompt=messages)
     return build_agent_tool_env(renderer, [add], messages, reward, max_turns=3)

@@ -40,9 +40,9 @@ def make_tokenizer() -> PreTrainedTokenizerFast:
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token=words[0]))
     tokenizer.pre_tokenizer = pre_tokenizers.Split("", "isolated")
     tokenizer.decoder = decoders.Fuse()
-    made = PreTrainedTokenizerFast(tokenizer_object=tokenizer, padding_side="left")
-    made.add_special_tokens({"pad_token": words[0], "eos_token": words[1]})
-    return made
+    fast_tokenizer = PreTrainedTokenizerFast(tokenizer_object=tokenizer, padding_side="left")
+    fast_tokenizer.add_special_tokens({"pad_token": words[0], "eos_token": words[1]})
+    return fast_tokenizer
 
 
 def make_model(tokenizer: PreTrainedTokenizerFast) -> Qwen2ForCausalLM:
@@ -166,12 +166,12 @@ def main() -> None:
     model = make_model(tokenizer)
     rows = make_rows(arguments.largest)
     hook = Hook(verifier=arguments.verifier, url=arguments.url)
-    before = share_right(model, tokenizer, rows, hook)
+    share_before = share_right(model, tokenizer, rows, hook)
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         log = learn(model, tokenizer, rows, arguments, folder)
     report = {
-        "before": before,
+        "before": share_before,
         "after": share_right(model, tokenizer, rows, hook),
         "rewards": [entry["reward"] for entry in log],
         "failed": max(entry[f"{arguments.verifier}/failed"] for entry in log),

@@ -18,5 +18,5 @@ class SumTask(Rewarded, vf.Task[Sum]):
 
 class Sums(vf.Taskset[SumTask, vf.TasksetConfig]):
     def load(self) -> Iterator[SumTask]:
-        for left in range(10, 100):
-            yield SumTask(Sum(prompt=f"What is {left}+{left}? Box the answer.", answer=str(2 * left)))
+        for number in range(10, 100):
+            yield SumTask(Sum(prompt=f"What is {number}+{number}? Box the answer.", answer=str(2 * number)))

@@ -133,10 +133,10 @@ class _Bound:
         if settings is None or name != settings.name:
             raise AttributeError(name)
         function = _score_blocking if settings.blocking else _score
-        named = types.FunctionType(function.__code__, function.__globals__, name, function.__defaults__)
-        named.__doc__ = function.__doc__
-        vars(named)["__signature__"] = inspect.signature(_Call).replace(return_annotation=Rewards)
-        return types.MethodType(named, self)
+        renamed = types.FunctionType(function.__code__, function.__globals__, name, function.__defaults__)
+        renamed.__doc__ = function.__doc__
+        vars(renamed)["__signature__"] = inspect.signature(_Call).replace(return_annotation=Rewards)
+        return types.MethodType(renamed, self)
 
 
 async def _score(self: _Bound, *args: Any, **kwargs: Any) -> Rewards:
@@ -171,16 +171,16 @@ class _Call:
         self._log_metric = log_metric
         self._size = len(completions)
         rows = _rows(settings, columns, self._size)
-        self._places = [place for place, row in enumerate(rows) if _is_selected(settings.where, row)]
+        self._places = [index for index, row in enumerate(rows) if _is_selected(settings.where, row)]
         """The position of each item among the samples."""
         self.items = [
-            settings.rows.item(settings.hook, rows[place], completions[place], prompts[place] if prompts else None)
-            for place in self._places
+            settings.rows.item(settings.hook, rows[index], completions[index], prompts[index] if prompts else None)
+            for index in self._places
         ]
         if settings.token_params.names:
             assert completion_ids is not None, "TRL gives token ids"
             add = settings.token_params.add
-            self.items = [add(item, completion_ids[place]) for place, item in zip(self._places, self.items)]
+            self.items = [add(item, completion_ids[index]) for index, item in zip(self._places, self.items)]
         if step := getattr(columns.get("trainer_state"), "global_step", None):
             self.items = [{**item, "metadata": {"step": step}} for item in self.items]
 
@@ -209,8 +209,8 @@ class _Call:
     def _spread(self, values: Iterable[Any]) -> list[Any]:
         """One value for each sample; None for samples that are not items."""
         spread: list[Any] = [None] * self._size
-        for place, value in zip(self._places, values):
-            spread[place] = value
+        for index, value in zip(self._places, values):
+            spread[index] = value
         return spread
 
 
@@ -218,7 +218,7 @@ def _rows(settings: _Settings, columns: Mapping[str, Any], size: int) -> list[di
     lists = {name: values for name, values in columns.items() if isinstance(values, list) and len(values) == size}
     if size:
         settings.rows.check(lists, settings.where)
-    return [{name: values[place] for name, values in lists.items()} for place in range(size)]
+    return [{name: values[index] for name, values in lists.items()} for index in range(size)]
 
 
 def _is_selected(where: Mapping[str, tuple[Any, ...]], row: Mapping[str, Any]) -> bool:
@@ -231,11 +231,11 @@ def _columns(
     """The logged columns. They are the same in every call, since TRL's table needs columns of one length."""
     columns: dict[str, list[Any]] = {}
     for name in settings.log_columns:
-        values = [item.get(name) for item in items] if name == _REFERENCE else [getattr(one, name) for one in results]
+        values = [item.get(name) for item in items] if name == _REFERENCE else [getattr(r, name) for r in results]
         columns[name] = [str(value) if isinstance(value, Status) else value for value in values]
-    components = [settings.hook.component_values(each) if each.status is Status.OK else {} for each in results]
+    components = [settings.hook.component_values(row) if row.status is Status.OK else {} for row in results]
     for name in settings.hook.components:
-        columns[name] = [each.get(name) for each in components]
+        columns[name] = [row.get(name) for row in components]
     return columns
 
 
@@ -243,20 +243,20 @@ def _metrics(results: Sequence[Result]) -> dict[str, float]:
     """Shares of all results, and means over the judged ones, also of each check of a composition."""
     if not results:
         return {}
-    judged = [each for each in results if each.status is Status.OK]
-    found: dict[str, list[float]] = defaultdict(list)
+    judged = [outcome for outcome in results if outcome.status is Status.OK]
+    values_by_name: dict[str, list[float]] = defaultdict(list)
     for result in judged:
-        found["score"].append(float(result.score or 0.0))
+        values_by_name["score"].append(float(result.score or 0.0))
         for check in result.checks or ():
             value = check.get("value", check.get("score"))
             if isinstance(value, (int, float)):
-                found[str(check.get("name") or check.get("verifier"))].append(float(value))
+                values_by_name[str(check.get("name") or check.get("verifier"))].append(float(value))
     shares = {
-        "failed": sum(each.status is Status.FAILED for each in results) / len(results),
-        "invalid": sum(each.status is Status.INVALID for each in results) / len(results),
-        "cached": sum(each.cached for each in results) / len(results),
+        "failed": sum(outcome.status is Status.FAILED for outcome in results) / len(results),
+        "invalid": sum(outcome.status is Status.INVALID for outcome in results) / len(results),
+        "cached": sum(outcome.cached for outcome in results) / len(results),
     }
-    return {**{name: sum(values) / len(values) for name, values in found.items()}, **shares}
+    return {**{name: sum(values) / len(values) for name, values in values_by_name.items()}, **shares}
 
 
 reward = reward_func()

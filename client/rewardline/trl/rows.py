@@ -23,18 +23,18 @@ class Rows:
     """The columns of fields that have another name in the data set."""
 
     def __post_init__(self) -> None:
-        known = (*ROW_FIELDS, *LABELS)
-        if unknown := set(self.columns) - set(known):
-            raise ValueError(f"columns: there is no {sorted(unknown)} in an item; there are {', '.join(known)}")
+        known_names = (*ROW_FIELDS, *LABELS)
+        if unknown := set(self.columns) - set(known_names):
+            raise ValueError(f"columns: there is no {sorted(unknown)} in an item; there are {', '.join(known_names)}")
 
     def check(self, present: Iterable[str], needed: Iterable[str] = ()) -> None:
         """Raise ValueError if the data set lacks a column that this object or `needed` names."""
-        there = set(present)
-        named = {*self.columns.values(), *needed}
+        columns = set(present)
+        needed_columns = {*self.columns.values(), *needed}
         if self.reference is not None and self.reference != REFERENCE:
-            named.add(self.reference)
-        if missing := named - there:
-            raise ValueError(f"the data set has no column {sorted(missing)}; there are {sorted(there)}")
+            needed_columns.add(self.reference)
+        if missing := needed_columns - columns:
+            raise ValueError(f"the data set has no column {sorted(missing)}; there are {sorted(columns)}")
 
     def item(self, hook: Hook, row: Mapping[str, Any], response: Any, prompt: Any) -> dict[str, Any]:
         """The item of one sample."""

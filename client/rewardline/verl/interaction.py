@@ -32,10 +32,10 @@ class RewardInteraction(BaseInteraction):
 
     def __init__(self, config: dict[str, Any]) -> None:
         super().__init__(config)
-        given = dict(plain(config))
-        given.pop("name", None)
-        self._options = {name: given.pop(name) for name in OPTIONS if name in given}
-        self._hook = Hook.of(given)
+        options = dict(plain(config))
+        options.pop("name", None)
+        self._options = {name: options.pop(name) for name in OPTIONS if name in options}
+        self._hook = Hook.of(options)
         if self._hook.on_invalid != "raise":
             raise ValueError("set on_invalid to 'raise': the server does not open an interaction that it cannot judge")
         if self._hook.components:
@@ -65,8 +65,8 @@ class RewardInteraction(BaseInteraction):
         """
         client = self._hook.client()
         try:
-            taken = (await client.show_interaction(instance_id))["turn"]
-            turn = await client.take_turn(instance_id, last_turn(messages), taken + 1)
+            turns_so_far = (await client.show_interaction(instance_id))["turn"]
+            turn = await client.take_turn(instance_id, last_turn(messages), turns_so_far + 1)
         except Unavailable as error:
             if self._hook.on_failed == "raise":
                 raise
@@ -93,5 +93,5 @@ class RewardInteraction(BaseInteraction):
     def _item(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """The fields of an item without its response."""
         prompt = prompt_of(row.get("query", row.get("prompt")))
-        known = {name: row.get(name) for name in (*ROW_FIELDS, *LABELS)}
-        return opening_fields(self._hook.item("", prompt=prompt, row=known))
+        fields = {name: row.get(name) for name in (*ROW_FIELDS, *LABELS)}
+        return opening_fields(self._hook.item("", prompt=prompt, row=fields))

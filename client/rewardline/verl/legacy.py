@@ -37,9 +37,9 @@ class LegacyRewardManager(AbstractRewardManager):
         Raises:
             FailedItems, InvalidItems: They name all such samples by their positions.
         """
-        known = self._extract_reward_from_rm_scores(data, return_dict)
-        if known is not None:
-            return known
+        model_rewards = self._extract_reward_from_rm_scores(data, return_dict)
+        if model_rewards is not None:
+            return model_rewards
         ids = _response_ids(data)
         results = self._hook.score_blocking([self._item(data[at], token_ids) for at, token_ids in enumerate(ids)])
         self._hook.rewards(results)
@@ -49,7 +49,7 @@ class LegacyRewardManager(AbstractRewardManager):
             rewards[at, len(token_ids) - 1] = numbers[at]["score"]
         if not return_dict:
             return rewards
-        columns = {name: [each[name] for each in numbers] for name in (numbers[0] if numbers else ())}
+        columns = {name: [row[name] for row in numbers] for name in (numbers[0] if numbers else ())}
         return {"reward_tensor": rewards, "reward_extra_info": columns}
 
     def _item(self, sample: Any, token_ids: Any) -> dict[str, Any]:

@@ -16,8 +16,8 @@ def manager_options(options: Mapping[str, Any]) -> tuple[Hook, TokenParams]:
     Raises:
         TypeError, ValueError: An option does not exist, or can never work.
     """
-    given = plain(options)
-    names = given.pop("token_params", ())
+    hook_options = plain(options)
+    names = hook_options.pop("token_params", ())
     if isinstance(names, str):
         raise TypeError(f"token_params must be a list, found the string {names!r}")
-    return hook_of(given), TokenParams(tuple(names))
+    return hook_of(hook_options), TokenParams(tuple(names))

@@ -85,9 +85,9 @@ def item_of_row(hook: Hook, text: str, row: Mapping[str, Any], data_source_key: 
 
 def rubric_of(*mappings: Any) -> dict[str, Any] | None:
     """The columns of the first mapping that has a rubric, with those texts beside it that a judge may need."""
-    for each in mappings:
-        if isinstance(each, Mapping) and any(not is_missing(plain(each.get(name))) for name in RUBRICS):
-            return {str(name): plain(value) for name, value in each.items() if not is_missing(plain(value))}
+    for mapping in mappings:
+        if isinstance(mapping, Mapping) and any(not is_missing(plain(mapping.get(name))) for name in RUBRICS):
+            return {str(name): plain(value) for name, value in mapping.items() if not is_missing(plain(value))}
     return None
 
 
@@ -102,8 +102,8 @@ def _with_rubric(row: Mapping[str, Any]) -> Any:
 
 def response_of(text: str, *mappings: Any) -> Any:
     """The response: the messages that an agent loop left in one of these mappings; else its text."""
-    found = (plain(each.get(RESPONSE)) for each in mappings if isinstance(each, Mapping))
-    return next((sendable(messages) for messages in found if isinstance(messages, list) and messages), text)
+    stored = (plain(mapping.get(RESPONSE)) for mapping in mappings if isinstance(mapping, Mapping))
+    return next((sendable(messages) for messages in stored if isinstance(messages, list) and messages), text)
 
 
 def prompt_of(value: Any) -> Any:
@@ -114,7 +114,7 @@ def prompt_of(value: Any) -> Any:
         return None
     messages = [message for message in value if isinstance(message, Mapping)]
     return [
-        {"role": str(each.get("role", "user")), "content": text_of(each.get("content"))} for each in messages
+        {"role": str(turn.get("role", "user")), "content": text_of(turn.get("content"))} for turn in messages
     ] or None
 
 
@@ -124,8 +124,8 @@ def text_of(content: Any) -> str:
         return content
     if not isinstance(content, Iterable):
         return ""
-    parts = [part.get("text") if isinstance(part, Mapping) else part for part in content]
-    return "".join(part for part in parts if isinstance(part, str))
+    texts = [piece.get("text") if isinstance(piece, Mapping) else piece for piece in content]
+    return "".join(piece for piece in texts if isinstance(piece, str))
 
 
 def _difficulty(value: Any) -> float | str | None:

@@ -51,10 +51,10 @@ class RewardTool(BaseTool):
 
     def __init__(self, config: dict[str, Any], tool_schema: Any = None) -> None:
         super().__init__(config, tool_schema or OpenAIFunctionToolSchema.model_validate(_SCHEMA))
-        given = {"on_failed": "abstain", "on_invalid": "abstain", **plain(config)}
-        given.pop("type", None)
-        self._texts = {name: str(given.pop(name, default)) for name, default in _TEXTS.items()}
-        self._hook = Hook.of(given)
+        options = {"on_failed": "abstain", "on_invalid": "abstain", **plain(config)}
+        options.pop("type", None)
+        self._texts = {name: str(options.pop(name, default)) for name, default in _TEXTS.items()}
+        self._hook = Hook.of(options)
         if "raise" in (self._hook.on_failed, self._hook.on_invalid):
             raise ValueError(
                 "set on_failed and on_invalid to 'abstain' or to a number: verl turns an exception of a tool into a 0"
@@ -108,9 +108,9 @@ class RewardTool(BaseTool):
         """Make the item of an answer: of the argument `answer`, else of all arguments."""
         answers = [str(plain(value)) for value in parameters.values()]
         answer = str(plain(parameters["answer"])) if "answer" in parameters else "\n".join(answers)
-        known = {name: row.get(name) for name in (*ROW_FIELDS, *LABELS)}
+        fields = {name: row.get(name) for name in (*ROW_FIELDS, *LABELS)}
         prompt = prompt_of(row.get("query", row.get("prompt")))
-        return self._hook.item(self._texts["template"].replace("{answer}", answer), prompt=prompt, row=known)
+        return self._hook.item(self._texts["template"].replace("{answer}", answer), prompt=prompt, row=fields)
 
     def _feedback(self, result: Result) -> str:
         if result.score is None:

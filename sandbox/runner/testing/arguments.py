@@ -6,17 +6,17 @@ from collections.abc import Container
 from typing import Any
 
 
-def copy_changes(old: Any, new: Any, known: Container[int] = ()) -> Any:
+def copy_changes(old: Any, new: Any, tracked: Container[int] = ()) -> Any:
     """The argument after the call: the old value, changed in place if possible, or else the new one.
 
     Args:
         old: What is changed.
         new: What it is to be.
-        known: The ids of containers whose changes are copied by themselves. As parts they stay what they are.
+        tracked: The ids of containers whose changes are copied by themselves. As parts they stay what they are.
     """
 
-    def of_part(before: Any, after: Any) -> Any:
-        return after if id(before) in known or id(after) in known else copy_changes(before, after, known)
+    def of_part(was: Any, now: Any) -> Any:
+        return now if id(was) in tracked or id(now) in tracked else copy_changes(was, now, tracked)
 
     if isinstance(old, list) and isinstance(new, list):  # numbers.sort()
         length = len(old)

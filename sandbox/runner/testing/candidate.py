@@ -148,7 +148,7 @@ class _Callback:
 
 
 def _seen_of_function(
-    names: list[str], counts: list[int], defaults: Any, named: Any, annotations: Any
+    names: list[str], counts: list[int], defaults: Any, keyword_defaults: Any, annotations: Any
 ) -> dict[str, object]:
     """The attributes of a function with these parameters, which `inspect` reads."""
     positional, positional_only, keyword_only, has_arguments, has_keywords = counts
@@ -162,7 +162,7 @@ def _seen_of_function(
         co_flags=flags,
     )
     function = types.FunctionType(code, {}, argdefs=defaults)
-    function.__kwdefaults__, function.__annotations__ = named, annotations
+    function.__kwdefaults__, function.__annotations__ = keyword_defaults, annotations
     return {
         name: getattr(function, name) for name in ("__code__", "__defaults__", "__kwdefaults__", "__annotations__")
     } | {"__signature__": importlib.import_module("inspect").signature(function)}
@@ -251,9 +251,9 @@ class _Candidate:
         """Call one of the tester's callables, and return its result."""
         scope: Scope = []
         images = self._encoder.images([*arguments, *keywords.values()], scope)
-        positional, named = images[: len(arguments)], images[len(arguments) :]
+        positional, keyword_images = images[: len(arguments)], images[len(arguments) :]
         self._channel.send(
-            ["call back", number, positional, dict(zip(keywords, named, strict=True)), self._printed.take()]
+            ["call back", number, positional, dict(zip(keywords, keyword_images, strict=True)), self._printed.take()]
         )
         while True:
             message = self._channel.receive()
@@ -286,11 +286,11 @@ class _Candidate:
         self._send(reply)
 
     def _send(self, reply: list[Any]) -> None:
-        *said, changed = reply
+        *answer, changed = reply
         if self._containers is not None:
             changed = [*(changed or ()), *self._newly_stored, *self._changed_containers(), *self._dropped()] or None
             self._newly_stored.clear()
-        text = dumped([*said, changed, self._printed.take()])
+        text = dumped([*answer, changed, self._printed.take()])
         if len(text) > MAX_BYTES:
             text = dumped(["error", self._error(TooLarge()), None, None])
         self._channel.send_text(text)
@@ -334,19 +334,19 @@ class _Candidate:
         """What a class is, see `rpc`."""
         kind: Any = self._objects[number]
         bases = mro_of(kind)[:-1]
-        base = next((one for one in bases if id(one) in VALUES or id(one) in _CONTAINER_IDS), None)
+        base = next((cls for cls in bases if id(cls) in VALUES or id(cls) in _CONTAINER_IDS), None)
         specials: dict[str, bool] = {}
-        own = []
+        names = []
         for name in SPECIALS:
-            holder = next((one for one in bases if name in namespace_of(one)), None)
+            holder = next((cls for cls in bases if name in namespace_of(cls)), None)
             if holder is not None:
                 specials[name] = namespace_of(holder)[name] is not None
                 if id(holder) not in VALUES and id(holder) not in _CONTAINER_IDS:
-                    own.append(name)
+                    names.append(name)
         is_library = _is_library(kind)
-        parents = [] if is_library else [self._number(one) for one in bases_of(kind) if not _is_library(one)]
-        library = [[_text_in(one, "__module__"), type_name(one)] for one in bases if _is_library(one)]
-        return [type_name(kind), own, specials, type_name(base) if base else "", parents, library, is_library]
+        parents = [] if is_library else [self._number(cls) for cls in bases_of(kind) if not _is_library(cls)]
+        library = [[_text_in(cls, "__module__"), type_name(cls)] for cls in bases if _is_library(cls)]
+        return [type_name(kind), names, specials, type_name(base) if base else "", parents, library, is_library]
 
     def _operate(self, name: str, target: int, operands: list[Image]) -> Image:
         values = [self._decoder.value(operand) for operand in operands]
@@ -362,22 +362,22 @@ class _Candidate:
         """The image of a value, with a number if it is a container that tests may change."""
         if self._containers is None or id(type(value)) in _ATOMS:
             return self._encoder.images([value], [] if scope is None else scope)[0]
-        kept: list[Any] = []
-        self._encoder.keep = functools.partial(self._begin_keeping, kept)
+        containers: list[Any] = []
+        self._encoder.keep = functools.partial(self._begin_keeping, containers)
         try:
             (image,) = self._encoder.images([value], [] if scope is None else scope)
         finally:
             self._encoder.keep = None
-        for container in kept:
+        for container in containers:
             self._keep(container)
         return image
 
-    def _begin_keeping(self, kept: list[Any], container: Any) -> int | None:
+    def _begin_keeping(self, containers: list[Any], container: Any) -> int | None:
         assert self._containers is not None
         is_new = id(container) not in self._containers.numbers
-        if not self._may_keep(container) or (is_new and len(kept) >= _MOST_IN_A_MESSAGE):
+        if not self._may_keep(container) or (is_new and len(containers) >= _MOST_IN_A_MESSAGE):
             return None
-        kept.append(container)
+        containers.append(container)
         return self._number(container)
 
     def _may_keep(self, value: Any) -> bool:
@@ -397,8 +397,8 @@ class _Candidate:
         return value
 
     def _update(self, number: int, image: Image) -> None:
-        known = {} if self._containers is None else self._containers.numbers
-        copy_changes(self._objects[number], self._decoder.value(image), known)
+        numbers = {} if self._containers is None else self._containers.numbers
+        copy_changes(self._objects[number], self._decoder.value(image), numbers)
         if self._containers is not None and number in self._containers:
             self._containers.agree(number)
 
@@ -421,18 +421,18 @@ class _Candidate:
         values = self._decoder.values([*images, *keyword_images.values()], scope)
         arguments, keywords = values[: len(images)], dict(zip(keyword_images, values[len(images) :], strict=True))
         passed = [*scope]
-        before = states(passed, self._encoder)
+        old_states = states(passed, self._encoder)
         try:
             result = self._objects[target](*arguments, **keywords)  # type: ignore[operator]
-            said = ["value", self._result(result, scope)]
+            reply = ["value", self._result(result, scope)]
         except Broken:
             raise
         except BaseException as error:  # noqa: BLE001 - whatever the program raises is its answer
             del scope[len(passed) :]
-            said = ["error", self._error(error)]
-        numbers = changed(passed, before, self._encoder)
+            reply = ["error", self._error(error)]
+        numbers = changed(passed, old_states, self._encoder)
         changes = [*map(list, zip(numbers, self._encoder.contents(numbers, scope), strict=True))]
-        return [*said, [*changes, *self._newly_kept(passed)] or None]
+        return [*reply, [*changes, *self._newly_kept(passed)] or None]
 
     def _newly_kept(self, passed: Scope) -> Iterator[Image]:
         """Containers in arguments that tests may change later, when an object of the program may have kept them."""
@@ -441,10 +441,10 @@ class _Candidate:
         for number, (container, _) in [*enumerate(passed)][-_MOST_IN_A_MESSAGE:]:
             if self._may_keep(container):
                 is_new = id(container) not in self._numbers
-                kept = self._keep(container)
+                container_number = self._keep(container)
                 if is_new:
-                    self._kept_arguments.add(kept)
-                yield [number, None, kept]
+                    self._kept_arguments.add(container_number)
+                yield [number, None, container_number]
 
     # Objects that cannot be copied.
 
@@ -533,9 +533,9 @@ class _Candidate:
         if self._errors_around < _MOST_CAUSES:
             self._errors_around += 1
             for name in ("__cause__", "__context__"):
-                other = getattr(error, name, None)
-                if isinstance(other, BaseException):
-                    image[name] = self._error(other)
+                linked_error = getattr(error, name, None)
+                if isinstance(linked_error, BaseException):
+                    image[name] = self._error(linked_error)
             self._errors_around -= 1
         if error.__suppress_context__:
             image["__suppress_context__"] = True
@@ -564,8 +564,8 @@ class _Candidate:
 
     def _exception(self, content: dict[str, Any]) -> BaseException:
         if "number" in content:  # it was the program's
-            own: BaseException = self._objects[content["number"]]
-            return own
+            program_error: BaseException = self._objects[content["number"]]
+            return program_error
         kind = self._decoder.value(content["class"])
         arguments = [self._decoder.value(argument) for argument in content["arguments"]]
         try:
@@ -693,12 +693,12 @@ def _call_special(value: Any, name: str, *arguments: object) -> object:
     return getattr(type(value), name)(value, *arguments)
 
 
-def _by_library(_: object, module: str, name: str, arguments: list[Any], named: dict[str, Any]) -> object:
-    return getattr(importlib.import_module(module), name)(*arguments, **named)
+def _by_library(_: object, module: str, name: str, arguments: list[Any], keywords: dict[str, Any]) -> object:
+    return getattr(importlib.import_module(module), name)(*arguments, **keywords)
 
 
 def _reflected(function: Callable[[Any, Any], object]) -> Callable[[Any, Any], object]:
-    return lambda value, left: function(left, value)
+    return lambda value, operand: function(operand, value)
 
 
 _OPERATORS: Final[Mapping[str, Callable[..., object]]] = {

@@ -42,14 +42,14 @@ def catch_only_of_program(specification: Specification, note: Callable[[str], No
     sources = [specification.setup, *specification.cases, *specification.files.values()]
     if not any(map(_LIKELY.search, sources)) or sum(map(len, sources)) > _MAX_CHARS:
         return specification
-    own = {name for source in sources for name in _names_of_tests(parsed(source))}
+    bound = {name for source in sources for name in _names_of_tests(parsed(source))}
     setattr(builtins, _NAME, _caught)
     setattr(builtins, _WATCH_NAME, lambda: _Watch(note))
     files = {
-        path: _rewritten(text, own) if path.endswith(".py") else text for path, text in specification.files.items()
+        path: _rewritten(text, bound) if path.endswith(".py") else text for path, text in specification.files.items()
     }
-    cases = tuple(_rewritten(case, own) for case in specification.cases)
-    return replace(specification, setup=_rewritten(specification.setup, own), cases=cases, files=files)
+    cases = tuple(_rewritten(case, bound) for case in specification.cases)
+    return replace(specification, setup=_rewritten(specification.setup, bound), cases=cases, files=files)
 
 
 def _caught(kinds: Any) -> Any:
@@ -82,25 +82,25 @@ def _names_of_tests(tree: ast.Module) -> set[str]:
     names = set(dir(builtins))
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            names |= {one.asname or one.name.partition(".")[0] for one in node.names if one.name != "solution"}
+            names |= {alias.asname or alias.name.partition(".")[0] for alias in node.names if alias.name != "solution"}
         elif isinstance(node, ast.ImportFrom) and node.module != "solution":
-            names |= {one.asname or one.name for one in node.names}
+            names |= {alias.asname or alias.name for alias in node.names}
         elif isinstance(node, ast.ClassDef):
             names.add(node.name)
     return names
 
 
-def _rewritten(source: str, own: set[str]) -> str:
+def _rewritten(source: str, bound: set[str]) -> str:
     if _LIKELY.search(source) is None:
         return source
-    marker = _Marker(own)
+    marker = _Marker(bound)
     tree = marker.visit(parsed(source))
     return ast.unparse(ast.fix_missing_locations(tree)) if marker.has_changed else source
 
 
 class _Marker(ast.NodeTransformer):
-    def __init__(self, own: set[str]) -> None:
-        self._own = own
+    def __init__(self, bound: set[str]) -> None:
+        self._own = bound
         self.has_changed = False
 
     def _is_of_program(self, *kinds: ast.expr) -> bool:

@@ -63,10 +63,10 @@ def _loaded(
 ) -> TestNamespace:
     """The tests' namespace, with `check` in it. Calls of `check` in the tests' own text do nothing."""
     [stand_in] = ast.parse(_STAND_IN).body
-    rest: list[ast.stmt] = [stand_in if _is_check(node) else node for node in tree.body]
+    body_without_check: list[ast.stmt] = [stand_in if _is_check(node) else node for node in tree.body]
     namespace = TestNamespace(program, NameResolution(specification))
     namespace.load_for_classes(specification.setup)
-    for body in (rest, [check]):
+    for body in (body_without_check, [check]):
         module = ast.fix_missing_locations(ast.Module([*body], tree.type_ignores))
         exec(compile(module, "<check>", "exec"), namespace)  # noqa: S102 - this box is for running tests
     return namespace

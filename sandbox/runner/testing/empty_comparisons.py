@@ -42,17 +42,17 @@ def patch_approx(approx: Any) -> None:
     approx.__eq__ = equals_something
 
 
-def has_no_elements(answer: Any, *, beside: Any) -> bool:
+def has_no_elements(answer: Any, *, partner: Any) -> bool:
     """Whether the answer is empty and is combined with an array that is not.
 
     numpy would broadcast the two to an empty result.
     """
     numpy: Any = sys.modules.get("numpy")
-    if numpy is None or not any(isinstance(side, numpy.ndarray) for side in (answer, beside)):
+    if numpy is None or not any(isinstance(side, numpy.ndarray) for side in (answer, partner)):
         return False
-    if not all(isinstance(side, numpy.ndarray | list | tuple) for side in (answer, beside)):
+    if not all(isinstance(side, numpy.ndarray | list | tuple) for side in (answer, partner)):
         return False
-    return bool(_is_one_empty(numpy, answer, beside) and not numpy.size(answer) and numpy.ndim(beside))
+    return bool(_is_one_empty(numpy, answer, partner) and not numpy.size(answer) and numpy.ndim(partner))
 
 
 def _patched(numpy: Any, compare: Callable[..., Any]) -> Callable[..., Any]:
@@ -76,9 +76,9 @@ def _patch_numpy_testing(numpy: Any) -> None:
     utils.assert_array_compare = patched
 
 
-def _is_one_empty(numpy: Any, one: Any, other: Any) -> bool:
+def _is_one_empty(numpy: Any, first: Any, second: Any) -> bool:
     try:
-        sizes = {bool(numpy.asarray(side).size) for side in (one, other)}
+        sizes = {bool(numpy.asarray(side).size) for side in (first, second)}
     except (TypeError, ValueError):
         return False  # the comparison itself will raise
     return len(sizes) > 1

@@ -34,9 +34,9 @@ def written(files: Mapping[str, str], directory: str) -> list[str]:
 def load(path: str, directory: str) -> ModuleType:
     """Import a file that was written into the directory, as the module named after its path."""
     name = os.path.normpath(path).removesuffix(_MODULE).replace("/", ".")
-    known = sys.modules.get(name)
-    if known is not None:
-        return known
+    loaded = sys.modules.get(name)
+    if loaded is not None:
+        return loaded
     specification = importlib.util.spec_from_file_location(name, os.path.join(directory, path))
     assert specification is not None
     assert specification.loader is not None

@@ -53,14 +53,14 @@ class SharingEncoder(Encoder):
 
     def images(self, values: Sequence[object], scope: Scope) -> list[Image]:
         """The images of values in a message that has had these containers. Adds theirs to it."""
-        whole = super().image
+        image_of = super().image
         if _ATOMS.issuperset(map(id, map(type, values))):
-            return [*map(whole, values)]
+            return [*map(image_of, values)]
         outer = self.scope, self._numbers, self._apart, self._room, self._depth
         self.scope, self._apart = scope, 0
         self._numbers = {id(container): number for number, (container, _) in enumerate(scope)}
         try:
-            return [*map(whole, values)]
+            return [*map(image_of, values)]
         finally:
             self.scope, self._numbers, self._apart, self._room, self._depth = outer
 
@@ -148,10 +148,10 @@ class SharingDecoder(Decoder):
     def part(self, image: Image) -> Any:
         kind = type(image)
         if kind is list:
-            before = self._parts
+            parts_so_far = self._parts
             value: Any = self.parts(image)
         elif kind is dict:
-            before = self._parts
+            parts_so_far = self._parts
             is_apart = not _APART.isdisjoint(image)
             self._apart += is_apart
             value = self._tagged(image)
@@ -161,7 +161,7 @@ class SharingDecoder(Decoder):
         else:
             return image
         if not self._apart:
-            self._scope.append((value, self._parts - before))
+            self._scope.append((value, self._parts - parts_so_far))
         return value
 
     def parts(self, images: Image) -> list[Any]:
@@ -195,9 +195,9 @@ def states(scope: Scope, encoder: Encoder) -> list[Any]:
     return [_state(container, encoder) for container, _ in scope]
 
 
-def changed(scope: Scope, before: Sequence[Any], encoder: Encoder) -> list[int]:
+def changed(scope: Scope, old_states: Sequence[Any], encoder: Encoder) -> list[int]:
     """The numbers of the containers that hold something else than before."""
-    return [number for number, old in enumerate(before) if not _is_same(old, _state(scope[number][0], encoder))]
+    return [number for number, old in enumerate(old_states) if not _is_same(old, _state(scope[number][0], encoder))]
 
 
 def _state(container: Any, encoder: Encoder) -> Any:
@@ -214,7 +214,7 @@ def _state(container: Any, encoder: Encoder) -> Any:
 def _is_same(old: Any, new: Any) -> bool:
     if type(old) is not tuple:
         return bool(old == new)
-    return all(len(left) == len(right) and all(map(is_, left, right)) for left, right in zip(old, new, strict=True))
+    return all(len(lhs) == len(rhs) and all(map(is_, lhs, rhs)) for lhs, rhs in zip(old, new, strict=True))
 
 
 def copied(scope: Scope) -> Scope:
@@ -310,13 +310,13 @@ class Tracked:
     def changed(self) -> list[int]:
         """The numbers of containers that hold something else than what both sides agree about."""
         if self._all is None:
-            held = self._held.values()
-            views = [view for one in held for view in one.views]
-            lengths = [length for one in held for length in one.lengths]
-            self._all = views, lengths, [item for one in held for item in one.items]
-        if self._holds(*self._all) and not any(one.changeable for one in self._held.values()):
+            entries = self._held.values()
+            views = [view for entry in entries for view in entry.views]
+            lengths = [length for entry in entries for length in entry.lengths]
+            self._all = views, lengths, [item for entry in entries for item in entry.items]
+        if self._holds(*self._all) and not any(entry.changeable for entry in self._held.values()):
             return []
-        return [number for number, held in self._held.items() if not self._is_same(held)]
+        return [number for number, entries in self._held.items() if not self._is_same(entries)]
 
     def trim(self) -> list[int]:
         """Remove those that were used longest ago, if there are too many. Both sides must agree about all.
@@ -335,8 +335,8 @@ class Tracked:
             ids.add(id(container))
             size -= len(container)
             self.remove(number)
-        for number, held in self._held.items():
-            if not ids.isdisjoint(held.tracked):
+        for number, entry in self._held.items():
+            if not ids.isdisjoint(entry.tracked):
                 self.agree(number)
         return removed
 
@@ -352,9 +352,9 @@ class Tracked:
                     changeable.append((item, image))
         return _Held(views, [*map(len, views)], items, changeable, tracked)
 
-    def _is_same(self, held: "_Held") -> bool:
-        return self._holds(held.views, held.lengths, held.items) and all(
-            self._image(item) == image for item, image in held.changeable
+    def _is_same(self, entry: "_Held") -> bool:
+        return self._holds(entry.views, entry.lengths, entry.items) and all(
+            self._image(item) == image for item, image in entry.changeable
         )
 
     @staticmethod

@@ -42,37 +42,37 @@ _CONTAINERS: Final = (dict, collections.deque)
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def library_object(name: str, tests: Sequence[ast.AST], others: Sequence[ast.AST], of_program: frozenset[str]) -> Any:
+def library_object(name: str, tests: Sequence[ast.AST], helpers: Sequence[ast.AST], of_program: frozenset[str]) -> Any:
     """The library's object for a free name, if the tests mean that; None: they mean the program's.
 
     Args:
         name: One of `MODULES`.
         tests: Each by itself.
-        others: The rest of the tests' code, such as helpers.
+        helpers: The rest of the tests' code, such as helpers.
         of_program: Names that are certainly the program's.
     """
-    everything = [*tests, *others]
+    everything = [*tests, *helpers]
     bound = {bound for tree in everything for bound in _bound(tree)} - of_program
     subjects = {name for test in tests for name in _subjects(test, bound)}
     if name in of_program or name in subjects:
         return None
-    thing = getattr(importlib.import_module(MODULES[name]), name, None)
-    return thing if all(_is_compatible(thing, name, tree) for tree in everything) else None
+    library_member = getattr(importlib.import_module(MODULES[name]), name, None)
+    return library_member if all(_is_compatible(library_member, name, tree) for tree in everything) else None
 
 
 def tests_in(module: ast.Module) -> tuple[list[ast.AST], list[ast.AST]]:
     """Split a file of tests into its tests (functions named so, and all methods) and the rest."""
     tests: list[ast.AST] = []
-    others: list[ast.AST] = []
+    helpers: list[ast.AST] = []
     for statement in module.body:
         if isinstance(statement, ast.ClassDef):
             tests += [node for node in statement.body if isinstance(node, _Function)]
-            others += [node for node in statement.body if not isinstance(node, _Function)]
+            helpers += [node for node in statement.body if not isinstance(node, _Function)]
         elif isinstance(statement, _Function) and statement.name.startswith("test"):
             tests.append(statement)
         else:
-            others.append(statement)
-    return tests, others
+            helpers.append(statement)
+    return tests, helpers
 
 
 def _subjects(test: ast.AST, bound: set[str]) -> set[str]:
@@ -111,35 +111,35 @@ def _bound(tree: ast.AST) -> Iterator[str]:
             yield (node.asname or node.name).partition(".")[0]
 
 
-def _is_compatible(thing: Any, name: str, tree: ast.AST) -> bool:
+def _is_compatible(library_member: Any, name: str, tree: ast.AST) -> bool:
     """Whether the library's object supports everything that this code does with the name."""
-    return all(_supports_use(thing, name, node) for node in ast.walk(tree)) and (
-        not isinstance(thing, type)
-        or all(hasattr(thing, attribute) for attribute in _attributes_of_results(name, tree))
+    return all(_supports_use(library_member, name, node) for node in ast.walk(tree)) and (
+        not isinstance(library_member, type)
+        or all(hasattr(library_member, attribute) for attribute in _attributes_of_results(name, tree))
     )
 
 
-def _supports_use(thing: Any, name: str, node: ast.AST) -> bool:
+def _supports_use(library_member: Any, name: str, node: ast.AST) -> bool:
     if isinstance(node, ast.Attribute) and _is_name(node.value, name):  # Counter.most_common
-        return hasattr(thing, node.attr)
+        return hasattr(library_member, node.attr)
     if isinstance(node, ast.Call) and _is_name(node.func, name):  # Counter(words)
-        return callable(thing) and _accepts_arguments(thing, node)
-    if isinstance(node, ast.Compare) and hasattr(thing, "__next__"):  # permutations(x) == [...]
+        return callable(library_member) and _accepts_arguments(library_member, node)
+    if isinstance(node, ast.Compare) and hasattr(library_member, "__next__"):  # permutations(x) == [...]
         return not any(
             _is_call(operand, name) for operand in (node.left, *node.comparators)
         )  # an iterator equals no list
     return True
 
 
-def _accepts_arguments(thing: Any, call: ast.Call) -> bool:
+def _accepts_arguments(library_member: Any, call: ast.Call) -> bool:
     """Whether it can be called with these arguments, and its first argument can fill it."""
-    if isinstance(thing, type) and issubclass(thing, _CONTAINERS) and _is_number(call.args):
+    if isinstance(library_member, type) and issubclass(library_member, _CONTAINERS) and _is_number(call.args):
         return False
     if any(isinstance(argument, ast.Starred) for argument in call.args):
         return True
     keywords = {keyword.arg: None for keyword in call.keywords if keyword.arg is not None}
     try:
-        signature = inspect.signature(thing)
+        signature = inspect.signature(library_member)
     except (TypeError, ValueError):
         return True  # the signature is not available
     try:

@@ -41,39 +41,39 @@ def forward_library_functions(specification: Specification, program: RemoteProgr
 
 def _forwarding(program: RemoteProgram, function: Callable[..., Any], module: str, name: str) -> Callable[..., Any]:
     @functools.wraps(function)
-    def forwarding(*arguments: Any, **named: Any) -> Any:
+    def forwarding(*arguments: Any, **keywords: Any) -> Any:
         if arguments and (isinstance(arguments[0], Remote) or type(arguments[0]) is RemoteClass):
-            return _asked(program, module, name, *arguments, **named)
-        return function(*arguments, **named)
+            return _asked(program, module, name, *arguments, **keywords)
+        return function(*arguments, **keywords)
 
     return forwarding
 
 
-def _asked(program: RemoteProgram, module: str, name: str, *arguments: Any, **named: Any) -> Any:
-    return program.operate("by library", 0, module, name, [*arguments], named)
+def _asked(program: RemoteProgram, module: str, name: str, *arguments: Any, **keywords: Any) -> Any:
+    return program.operate("by library", 0, module, name, [*arguments], keywords)
 
 
 def _forward_pickle(program: RemoteProgram) -> None:
     pickle: Any = importlib.import_module("pickle")
     dumps, loads = pickle.dumps, pickle.loads
-    own: set[bytes] = set()
+    own_pickles: set[bytes] = set()
 
-    def dump_text(thing: Any, *arguments: Any, **named: Any) -> bytes:
+    def dump_text(value: Any, *arguments: Any, **keywords: Any) -> bytes:
         try:
-            data: bytes = dumps(thing, *arguments, **named)
+            data: bytes = dumps(value, *arguments, **keywords)
         except (TypeError, AttributeError, pickle.PicklingError):
-            return bytes(_asked(program, "pickle", "dumps", thing, *arguments, **named))
-        own.add(data)
+            return bytes(_asked(program, "pickle", "dumps", value, *arguments, **keywords))
+        own_pickles.add(data)
         return data
 
-    def load_text(data: Any, **named: Any) -> Any:
+    def load_text(data: Any, **keywords: Any) -> Any:
         text = bytes(data)
-        return loads(text, **named) if text in own else _asked(program, "pickle", "loads", text, **named)
+        return loads(text, **keywords) if text in own_pickles else _asked(program, "pickle", "loads", text, **keywords)
 
     def refuse(*_: Any, **__: Any) -> None:
         program.give_up("tests that unpickle by a class of their own")
 
     pickle.dumps, pickle.loads = dump_text, load_text
-    pickle.dump = lambda thing, file, *rest, **named: file.write(dump_text(thing, *rest, **named))
-    pickle.load = lambda file, **named: load_text(file.read(), **named)
+    pickle.dump = lambda value, file, *positional, **keywords: file.write(dump_text(value, *positional, **keywords))
+    pickle.load = lambda file, **keywords: load_text(file.read(), **keywords)
     pickle.Unpickler = refuse

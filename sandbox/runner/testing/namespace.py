@@ -62,8 +62,8 @@ class TestNamespace(dict[str, Any]):
             raise KeyError(name)
         if is_module_name(name) and (module := self._names.module_meant(name)) is not None:
             return module
-        if name in library.MODULES and (thing := self._names.library_object(name)) is not None:
-            return thing
+        if name in library.MODULES and (library_member := self._names.library_object(name)) is not None:
+            return library_member
         try:
             value = self._program.get(0, name)
         except AttributeError:

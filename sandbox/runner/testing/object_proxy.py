@@ -18,8 +18,8 @@ Ask = Callable[..., Any]
 class ProxyClass(type):
     """A proxy for a class of the tests."""
 
-    def __call__(cls, *arguments: Any, **named: Any) -> Any:
-        return _ask_of(cls)(number_of(cls), "make", *arguments, **named)
+    def __call__(cls, *arguments: Any, **keywords: Any) -> Any:
+        return _ask_of(cls)(number_of(cls), "make", *arguments, **keywords)
 
     def __getattr__(cls, name: str) -> Any:
         return _ask_of(cls)(number_of(cls), "get", name)
@@ -66,9 +66,9 @@ def proxy_class(number: int, name: str, specials: list[str], ask: Ask, claimed: 
 
 
 def new_proxy(number: int, kind: ProxyClass) -> Any:
-    made: object = object.__new__(kind)  # type: ignore[arg-type]  # any type will do
-    _number_slot.__set__(made, number)
-    return made
+    proxy: object = object.__new__(kind)  # type: ignore[arg-type]  # any type will do
+    _number_slot.__set__(proxy, number)
+    return proxy
 
 
 def is_proxy(value: object) -> bool:
@@ -80,8 +80,8 @@ def number_of(proxy: object) -> int:
     if type(proxy) is ProxyClass:
         number: int = type.__dict__["__dict__"].__get__(proxy)[_NUMBER]
         return number
-    known: int = _number_slot.__get__(proxy)
-    return known
+    value: int = _number_slot.__get__(proxy)
+    return value
 
 
 def _ask_of(kind: type) -> Ask:
@@ -93,8 +93,8 @@ _number_slot: Final[Any] = _Proxy.__dict__[_NUMBER]
 
 
 def _computed(special: str) -> Callable[..., Any]:
-    def method(self: object, *operands: object, **named: object) -> Any:
-        return _ask_of(type(self))(number_of(self), "compute", special, *operands, **named)
+    def method(self: object, *operands: object, **keywords: object) -> Any:
+        return _ask_of(type(self))(number_of(self), "compute", special, *operands, **keywords)
 
     return method
 

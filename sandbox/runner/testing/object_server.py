@@ -22,7 +22,7 @@ from sandbox.runner.testing.protocol import COMPUTED, TOLD
 
 def _special_method(name: str) -> Callable[..., Any]:
     """Calls a special method as it is, so that it may give `NotImplemented`."""
-    return lambda thing, *operands, **named: getattr(type(thing), name)(thing, *operands, **named)
+    return lambda target, *operands, **keywords: getattr(type(target), name)(target, *operands, **keywords)
 
 
 SPECIAL: Final[Mapping[str, Callable[..., Any]]] = {
@@ -81,8 +81,8 @@ def _is_enumeration(kind: type) -> bool:
     enum: Any = sys.modules.get("enum")
     if enum is None or type(kind) is not enum.EnumType:
         return False
-    own = [base for base in kind.__mro__ if base not in (enum.Enum, enum.Flag, object)]
-    return [*filter(_is_defined_by_tests, own)] == own and bool(own)
+    own_bases = [base for base in kind.__mro__ if base not in (enum.Enum, enum.Flag, object)]
+    return [*filter(_is_defined_by_tests, own_bases)] == own_bases and bool(own_bases)
 
 
 class LentIterator:
@@ -98,11 +98,11 @@ class LentIterator:
 class ServedObject:
     """Performs the program's operations on an object or class of the tests. It is called back like a function."""
 
-    def __init__(self, thing: Any) -> None:
-        self.thing = thing
+    def __init__(self, target: Any) -> None:
+        self.thing = target
 
-    def __call__(self, action: str, /, *operands: Any, **named: Any) -> Any:
-        return _ACTIONS[action](self.thing, *operands, **named)
+    def __call__(self, action: str, /, *operands: Any, **keywords: Any) -> Any:
+        return _ACTIONS[action](self.thing, *operands, **keywords)
 
 
 def is_of_tests(kind: type) -> bool:
@@ -136,51 +136,51 @@ def _is_defined_by_tests(kind: type) -> bool:
     return is_file_of_tests(getattr(sys.modules.get(kind.__module__), "__file__", None))
 
 
-def _checked_name(thing: Any, name: Any) -> str:
-    kind = thing if isinstance(thing, type) else type(thing)
+def _checked_name(target: Any, name: Any) -> str:
+    kind = target if isinstance(target, type) else type(target)
     if type(name) is not str or name.startswith("__" if is_of_tests(kind) else "_"):
         raise AttributeError(f"{name!r} of the tests' objects cannot be read by the program")
     return name
 
 
-def _get(thing: Any, name: Any) -> Any:
-    return getattr(thing, _checked_name(thing, name))
+def _get(target: Any, name: Any) -> Any:
+    return getattr(target, _checked_name(target, name))
 
 
-def _set(thing: Any, name: Any, value: Any) -> None:
-    is_fixed = isinstance(thing, type) or not (is_of_tests(type(thing)) or type(thing).__name__ in _CHANGEABLE)
-    if is_fixed or callable(getattr(type(thing), _checked_name(thing, name), None)):
+def _set(target: Any, name: Any, value: Any) -> None:
+    is_fixed = isinstance(target, type) or not (is_of_tests(type(target)) or type(target).__name__ in _CHANGEABLE)
+    if is_fixed or callable(getattr(type(target), _checked_name(target, name), None)):
         raise AttributeError(f"{name!r} of the tests' objects cannot be replaced by the program")
-    setattr(thing, name, value)
+    setattr(target, name, value)
 
 
-def _delete(thing: Any, name: Any) -> None:
-    if isinstance(thing, type) or not (is_of_tests(type(thing)) or type(thing).__name__ in _CHANGEABLE):
+def _delete(target: Any, name: Any) -> None:
+    if isinstance(target, type) or not (is_of_tests(type(target)) or type(target).__name__ in _CHANGEABLE):
         raise AttributeError(f"{name!r} of the tests' objects cannot be deleted by the program")
-    delattr(thing, _checked_name(thing, name))
+    delattr(target, _checked_name(target, name))
 
 
-def _make(thing: Any, /, *arguments: Any, **named: Any) -> Any:
-    if not isinstance(thing, type):
+def _make(target: Any, /, *arguments: Any, **keywords: Any) -> Any:
+    if not isinstance(target, type):
         raise TypeError("not a class")
-    return thing(*arguments, **named)
+    return target(*arguments, **keywords)
 
 
-def _member(thing: Any, name: Any) -> Any:
-    if not (isinstance(thing, type) and _is_enumeration(thing)):
+def _member(target: Any, name: Any) -> Any:
+    if not (isinstance(target, type) and _is_enumeration(target)):
         raise TypeError("not an enumeration")
-    return thing[name]  # type: ignore[index]  # an enumeration can be
+    return target[name]  # type: ignore[index]  # an enumeration can be
 
 
-def _compute(thing: Any, name: Any, *operands: Any, **named: Any) -> Any:
-    if isinstance(thing, type) or name not in specials_of(type(thing)):
+def _compute(target: Any, name: Any, *operands: Any, **keywords: Any) -> Any:
+    if isinstance(target, type) or name not in specials_of(type(target)):
         raise TypeError(f"{name!r} of the tests' objects cannot be computed by the program")
-    return SPECIAL[name](thing, *operands, **named)
+    return SPECIAL[name](target, *operands, **keywords)
 
 
-def _iterate(thing: Any) -> Callable[[], tuple[Any] | None]:
+def _iterate(target: Any) -> Callable[[], tuple[Any] | None]:
     """A function that returns the next item each time it is called."""
-    iterator = iter(thing)
+    iterator = iter(target)
     return lambda: _next_of(iterator)
 
 

@@ -90,9 +90,9 @@ class Outcomes:
 
     def _write(self, line: object) -> None:
         self._lines += 1
-        rest = memoryview(json.dumps(line).encode() + b"\n")
-        while rest:
-            rest = rest[os.write(self._descriptor, rest) :]
+        unsent = memoryview(json.dumps(line).encode() + b"\n")
+        while unsent:
+            unsent = unsent[os.write(self._descriptor, unsent) :]
 
     def describe(self, error: BaseException) -> str:
         """The message of an exception that ended a test."""
@@ -132,12 +132,12 @@ def _missing_module(error: BaseException) -> str:
 
     An error that came from the program names no module to us.
     """
-    seen = 0
-    found: BaseException | None = error
-    while found is not None and seen < _MAX_CAUSES:
-        if type(found) is ModuleNotFoundError and found.name:
-            return found.name
-        found, seen = found.__cause__, seen + 1
+    depth = 0
+    cause: BaseException | None = error
+    while cause is not None and depth < _MAX_CAUSES:
+        if type(cause) is ModuleNotFoundError and cause.name:
+            return cause.name
+        cause, depth = cause.__cause__, depth + 1
     return ""
 
 

@@ -159,12 +159,12 @@ class _OwnObjects:
         self.defined: set[str] = set()
         """Functions and classes of the tests."""
         self._imported: set[str] = set()
-        taken = {*dir(builtins), *library.MODULES}
+        bound = {*dir(builtins), *library.MODULES}
         for tree in trees:
-            self._enter(tree, (), taken)
-        taken = (taken | self.defined) - self._imported
+            self._enter(tree, (), bound)
+        bound = (bound | self.defined) - self._imported
         called = {self._made_by(node) for tree in trees for node in ast.walk(tree)}
-        self.classes = {name for name in called if name[:1].isupper() and name not in taken}
+        self.classes = {name for name in called if name[:1].isupper() and name not in bound}
         if self.classes:
             self.classes &= {name for tree in trees for node in ast.walk(tree) for name in self._shown(node)}
 
@@ -233,21 +233,21 @@ class _OwnObjects:
             elif name in _OF_CLASSES:
                 yield from (part.id for part in ast.walk(node.args[1]) if isinstance(part, ast.Name))
 
-    def _common(self, left: ast.expr, right: ast.expr) -> str:
-        name = self._class_of(left)
-        return name if name == self._class_of(right) else ""
+    def _common(self, first: ast.expr, second: ast.expr) -> str:
+        name = self._class_of(first)
+        return name if name == self._class_of(second) else ""
 
     # What binds names.
 
-    def _enter(self, node: ast.AST, functions: tuple[int, ...], taken: set[str]) -> None:
+    def _enter(self, node: ast.AST, functions: tuple[int, ...], bound: set[str]) -> None:
         self._functions[id(node)] = functions
         if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
             self.defined.add(node.name)
         elif isinstance(node, ast.Import):
             for alias in node.names:
-                (self._modules if alias.name == "solution" else taken).add(alias.asname or alias.name.partition(".")[0])
+                (self._modules if alias.name == "solution" else bound).add(alias.asname or alias.name.partition(".")[0])
         elif isinstance(node, ast.ImportFrom):
-            names = self._imported if node.module == "solution" else taken
+            names = self._imported if node.module == "solution" else bound
             names.update(alias.asname or alias.name for alias in node.names)
         if isinstance(node, _FUNCTIONS):
             functions = (*functions, id(node))
@@ -255,15 +255,15 @@ class _OwnObjects:
         for target, value in _bindings(node):
             self._bind(target, value, functions)
         for child in ast.iter_child_nodes(node):
-            self._enter(child, functions, taken)
+            self._enter(child, functions, bound)
 
     def _enter_function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        if any(_name_of(one.func if isinstance(one, ast.Call) else one) == "fixture" for one in node.decorator_list):
+        if any(_name_of(n.func if isinstance(n, ast.Call) else n) == "fixture" for n in node.decorator_list):
             # @pytest.fixture def stack(): return Stack()
-            made = [one.value for one in ast.walk(node) if isinstance(one, ast.Return | ast.Yield)]
-            self._fixtures[node.name] = made
+            results = [n.value for n in ast.walk(node) if isinstance(n, ast.Return | ast.Yield)]
+            self._fixtures[node.name] = results
         arguments = node.args
-        names = [one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+        names = [n.arg for n in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
         for name in names:
             self._bound[id(node), name] = self._fixtures.get(name, [None])
 
@@ -304,8 +304,8 @@ class _Marker(ast.NodeTransformer):
         self._expects_error = False
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        own = [node.left in self._objects, node.right in self._objects]
-        self.decides |= any(own) and not all(own)
+        are_own = [node.left in self._objects, node.right in self._objects]
+        self.decides |= any(are_own) and not all(are_own)
         node.left, node.right = self._marked(node.left), self._marked(node.right)
         return node
 
@@ -321,7 +321,7 @@ class _Marker(ast.NodeTransformer):
         return ast.copy_location(ast.Assign([node.target], call), node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        if any(isinstance(one, ast.Is | ast.IsNot) for one in node.ops):
+        if any(isinstance(operator, ast.Is | ast.IsNot) for operator in node.ops):
             return self.generic_visit(node)
         self.decides |= any(side in self._objects for side in (node.left, *node.comparators))
         node.left, node.comparators = self._marked(node.left), [self._marked(side) for side in node.comparators]
@@ -335,7 +335,7 @@ class _Marker(ast.NodeTransformer):
             # Vec(1, 2).__add__(3) is NotImplemented
             self.has_changed = self.decides = True
             arguments = [node.func.value, ast.Constant(name), *node.args]
-            call = ast.Call(ast.Name(_SPECIAL_NAME, ast.Load()), [self.visit(one) for one in arguments], [])
+            call = ast.Call(ast.Name(_SPECIAL_NAME, ast.Load()), [self.visit(operand) for operand in arguments], [])
             return ast.copy_location(call, node)
         if name == "sum" and node in self._objects:
             self.decides = True

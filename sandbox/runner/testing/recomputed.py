@@ -92,11 +92,11 @@ class _Uses:
                 at = (self._scope(node), self._group(root))
                 first[at] = min(call.lineno, first.get(at, call.lineno))
             if self._is_of_program(call):
-                inside |= {id(part) for one in _arguments(call) for part in ast.walk(one)}
+                inside |= {id(part) for n in _arguments(call) for part in ast.walk(n)}
         passed = {group for _, group in first}
         if not passed:
             return False
-        bindings = {id(one) for _, value in self._bindings for one in self._root_nodes(value)}
+        bindings = {id(n) for _, value in self._bindings for n in self._root_nodes(value)}
         reads = {
             self._group(key)
             for node in self._nodes
@@ -114,13 +114,13 @@ class _Uses:
         if isinstance(node, _SCOPES):
             self._own.add(node.name)
         if isinstance(node, ast.Import | ast.ImportFrom) and getattr(node, "module", "") != "solution":
-            self._own |= {one.asname or one.name.partition(".")[0] for one in node.names if one.name != "solution"}
+            self._own |= {n.asname or n.name.partition(".")[0] for n in node.names if n.name != "solution"}
         if isinstance(node, (ast.With, ast.AsyncWith, ast.Try)) and _expects_error(node):
-            self._errors |= {id(one) for statement in node.body for one in ast.walk(statement)}
+            self._errors |= {id(n) for statement in node.body for n in ast.walk(statement)}
         if isinstance(node, _FUNCTIONS):
             self._functions[node.name] = node
             scopes = (*scopes, id(node))
-            self._bound |= {(id(node), one.arg) for one in ast.walk(node.args) if isinstance(one, ast.arg)}
+            self._bound |= {(id(node), n.arg) for n in ast.walk(node.args) if isinstance(n, ast.arg)}
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             self._bound.add((scopes[-1] if scopes else 0, node.id))
         for child in ast.iter_child_nodes(node):
@@ -139,8 +139,8 @@ class _Uses:
         return next(holders, (0, node.id))
 
     def _group(self, key: Key) -> Key:
-        while (above := self._groups.get(key, key)) != key:
-            key = above
+        while (parent := self._groups.get(key, key)) != key:
+            key = parent
         return key
 
     def _edges(self, node: ast.AST) -> Iterator[tuple[Key, ast.expr]]:
@@ -153,7 +153,7 @@ class _Uses:
         elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
             yield from self._pairs(node.target, node.iter)
         elif isinstance(node, ast.Call) and (function := self._functions.get(_name_of(node.func))) is not None:
-            names = [one.arg for one in (*function.args.posonlyargs, *function.args.args) if one.arg != "self"]
+            names = [arg.arg for arg in (*function.args.posonlyargs, *function.args.args) if arg.arg != "self"]
             for name, value in zip(names, node.args, strict=False):
                 yield (id(function), name), value
             for keyword in node.keywords:
@@ -161,10 +161,10 @@ class _Uses:
 
     def _pairs(self, target: ast.expr, value: ast.expr) -> Iterator[tuple[Key, ast.expr]]:
         if isinstance(target, ast.Tuple | ast.List):
-            parts = _parts(value)
-            matched = parts if len(parts) == len(target.elts) else [value] * len(target.elts)
-            for one, part in zip(target.elts, matched, strict=True):
-                yield from self._pairs(one, part)
+            values = _parts(value)
+            matched = values if len(values) == len(target.elts) else [value] * len(target.elts)
+            for element, part in zip(target.elts, matched, strict=True):
+                yield from self._pairs(element, part)
         elif (key := self._key(target)) is not None:
             yield key, value
 
@@ -308,7 +308,7 @@ def _expects_error(node: ast.With | ast.AsyncWith | ast.Try) -> bool:
     """`with pytest.raises(ValueError)`, `try: ... except ValueError`"""
     if isinstance(node, ast.Try):
         return bool(node.handlers)
-    names = (_name_of(one.context_expr.func) for one in node.items if isinstance(one.context_expr, ast.Call))
+    names = (_name_of(item.context_expr.func) for item in node.items if isinstance(item.context_expr, ast.Call))
     return any("raises" in name.lower() for name in names)
 
 

@@ -36,7 +36,7 @@ class RehearsedProgram(RemoteProgram):
         return _Anything(self)
 
     def call(self, target: int, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        self._text([*self._arguments([_plain(one) for one in (*arguments, *keywords.values())], [])])
+        self._text([*self._arguments([_plain(argument) for argument in (*arguments, *keywords.values())], [])])
         return _Anything(self)
 
     def set(self, target: int, name: str, value: object) -> None:
@@ -85,7 +85,7 @@ def _plain(value: Any) -> Any:
         return None
     if type(value) in (list, tuple):
         return type(value)(map(_plain, value))
-    return {key: _plain(one) for key, one in value.items()} if type(value) is dict else value
+    return {key: _plain(member) for key, member in value.items()} if type(value) is dict else value
 
 
 def softened(specification: Specification, note: Callable[[BaseException], object]) -> Specification:

@@ -78,8 +78,8 @@ class RemoteClass(type):
 
     def mro(cls) -> list[type]:
         library: tuple[type, ...] = type.__dict__["__dict__"].__get__(cls)["__rewardline_library__"]
-        *own, last = super().mro()
-        return [*own, *(kind for kind in library if kind not in own and kind is not last), last]
+        *own_classes, last = super().mro()
+        return [*own_classes, *(kind for kind in library if kind not in own_classes and kind is not last), last]
 
     def __call__(cls, *arguments: Any, **keywords: Any) -> Any:
         return cls.__rewardline_owner__.call(cls.__rewardline_number__, arguments, keywords)
@@ -134,7 +134,7 @@ class RemoteClass(type):
         if isinstance(item, Remote) or type(item) is RemoteClass:
             return _asked(cls, "contains", item) is True
         is_enumeration = enum.Enum in cls.__rewardline_library__
-        return any(item == one or (is_enumeration and item == one.value) for one in cls)
+        return any(item == member or (is_enumeration and item == member.value) for member in cls)
 
     def __reversed__(cls) -> Any:
         return _asked(cls, "reversed")
@@ -157,32 +157,32 @@ def _asked(kind: RemoteClass, operator: str, *operands: object) -> Any:
     return kind.__rewardline_owner__.operate(operator, kind.__rewardline_number__, *operands)
 
 
-def made(owner: Owner, number: int, told: Description) -> RemoteClass:
+def made(owner: Owner, number: int, facts: Description) -> RemoteClass:
     """The class here for one of the program."""
-    value = VALUE_TYPES.get(told.base)
-    library = tuple(kind for kind in told.library if _is_mixed_in(kind))
-    bases: tuple[type, ...] = told.parents or ((Remote, value) if value else (RemoteObject,))
+    value = VALUE_TYPES.get(facts.base)
+    library = tuple(kind for kind in facts.library if _is_mixed_in(kind))
+    bases: tuple[type, ...] = facts.parents or ((Remote, value) if value else (RemoteObject,))
     members = {
         "__slots__": (),
         "__doc__": property(text_of),
         "__annotations__": property(lambda self: attribute(self, "__annotations__")),
-        "__module__": told.library[0].__module__ if told.is_library and told.library else "solution",
+        "__module__": facts.library[0].__module__ if facts.is_library and facts.library else "solution",
         "__rewardline_owner__": owner,
         "__rewardline_number__": number,
         "__rewardline_value__": value,
-        "__rewardline_known__": told.library[0] if told.is_library and told.library else None,
+        "__rewardline_known__": facts.library[0] if facts.is_library and facts.library else None,
         "__rewardline_library__": library,
         **_asked_in_the_program(library),
-        **_methods(told, value),
+        **_methods(facts, value),
     }
     if value or library:
         # The interpreter takes the place of `__dict__` from any class in the order of resolution, so it must be there.
         del members["__slots__"]
-    for more in ({}, {"__rewardline_library__": ()}, {"bases": None}):
-        if "bases" in more:
-            bases, more = (RemoteObject,) if value is None else (Remote, value), {"__rewardline_library__": ()}
+    for extra in ({}, {"__rewardline_library__": ()}, {"bases": None}):
+        if "bases" in extra:
+            bases, extra = (RemoteObject,) if value is None else (Remote, value), {"__rewardline_library__": ()}
         with contextlib.suppress(Exception):  # a library's class may refuse in its own way
-            return RemoteClass(told.name[:_MAX_NAME_CHARS], bases, {**members, **more})
+            return RemoteClass(facts.name[:_MAX_NAME_CHARS], bases, {**members, **extra})
     raise TypeError("no class can be made of what the program tells")
 
 
@@ -203,10 +203,10 @@ def _is_mixed_in(kind: type) -> bool:
 
 def new(kind: RemoteClass, number: int, value: object = None) -> Any:
     """An instance for an object of the program."""
-    own = type.__getattribute__  # the class's own method would be slower
-    base: Any = own(kind, "__rewardline_value__")
+    attribute_of = type.__getattribute__  # the class's own method would be slower
+    base: Any = attribute_of(kind, "__rewardline_value__")
     made_object = object.__new__(kind) if base is None else base.__new__(kind, value)  # type: ignore[arg-type]  # any class
-    return filled(made_object, own(kind, "__rewardline_owner__"), number)
+    return filled(made_object, attribute_of(kind, "__rewardline_owner__"), number)
 
 
 def class_of(value: Any) -> Any:
@@ -253,11 +253,11 @@ _UNNAMED: Final = {
 # Methods.
 
 
-def _methods(told: Description, value: type | None) -> dict[str, Any]:
+def _methods(facts: Description, value: type | None) -> dict[str, Any]:
     """The members of a class: the special methods that it has, and how its attributes are found."""
-    has = [name for name, is_there in told.specials.items() if is_there and (value is None or name in told.own)]
+    has = [name for name, is_there in facts.specials.items() if is_there and (value is None or name in facts.own)]
     members: dict[str, Any] = {name: _METHODS[name] for name in has if name in _METHODS}
-    members |= {name: None for name, is_there in told.specials.items() if not is_there and name in SPECIALS}
+    members |= {name: None for name, is_there in facts.specials.items() if not is_there and name in SPECIALS}
     if value is not None:
         native = frozenset(name for name in dir(value) if not name.startswith("__"))
         members |= {name: _of_value(name, value) for name in has if name in _OF_VALUES}
@@ -267,37 +267,37 @@ def _methods(told: Description, value: type | None) -> dict[str, Any]:
             if name not in has:
                 members[name] = getattr(value, name)
         members["__getattribute__"] = _forwarding(native)
-    elif told.base and "__eq__" not in told.own:
-        members |= {"__eq__": _equal_values, "__ne__": lambda self, other: not _equal_values(self, other)}
+    elif facts.base and "__eq__" not in facts.own:
+        members |= {"__eq__": _equal_values, "__ne__": lambda self, rival: not _equal_values(self, rival)}
         members["__hash__"] = None
-    elif told.is_library and told.library[0] in HELD:
-        members |= {"__eq__": _equal_contents, "__ne__": lambda self, other: not _equal_contents(self, other)}
+    elif facts.is_library and facts.library[0] in HELD:
+        members |= {"__eq__": _equal_contents, "__ne__": lambda self, rival: not _equal_contents(self, rival)}
         members["__hash__"] = None
-    if value is None and any(map(_is_mixed_in, told.library)):
+    if value is None and any(map(_is_mixed_in, facts.library)):
         members["__getattribute__"] = _forwarding(frozenset())
-    claimed = _claimed(told) if value is None else None
+    claimed = _claimed(facts) if value is None else None
     if claimed is not None:
         members["__class__"] = property(lambda _: claimed)
-    if told.is_library and "__get__" in has and "__call__" in has:  # a function as a method of a tests' class
+    if facts.is_library and "__get__" in has and "__call__" in has:  # a function as a method of a tests' class
         members["__get__"] = lambda self, instance, _=None: (
             self if instance is None else types.MethodType(self, instance)
         )
-    elif told.is_library:
+    elif facts.is_library:
         if claimed is types.GeneratorType:
             members |= {"send": _stepping("send"), "throw": _stepping("throw")}
         members = {name: member for name, member in members.items() if name not in _OF_DESCRIPTORS}
     return members
 
 
-def _claimed(told: Description) -> type | None:
+def _claimed(facts: Description) -> type | None:
     """What `x.__class__` is, if `isinstance` needs it."""
-    if told.is_library and told.library:
-        return told.library[0]
-    base = _CONTAINERS.get(told.base) or next((kind for kind in told.library if not _is_mixed_in(kind)), None)
+    if facts.is_library and facts.library:
+        return facts.library[0]
+    base = _CONTAINERS.get(facts.base) or next((kind for kind in facts.library if not _is_mixed_in(kind)), None)
     if base is None:
         return None
     try:
-        return type(told.name, (base,), {})
+        return type(facts.name, (base,), {})
     except Exception:  # noqa: BLE001 - a library's class may refuse in its own way
         return base
 
@@ -351,10 +351,10 @@ def _computed(operator: str) -> Callable[..., Any]:
 def _compared(operator: str) -> Callable[..., Any]:
     """A method that makes the program compare."""
 
-    def method(self: Remote, other: object) -> bool:
-        if not isinstance(other, Remote):
+    def method(self: Remote, value: object) -> bool:
+        if not isinstance(value, Remote):
             self._rewardline_owner.allow_judging(self)
-        return self._rewardline_owner.operate(operator, self._rewardline_number, other) is True
+        return self._rewardline_owner.operate(operator, self._rewardline_number, value) is True
 
     return method
 
@@ -376,41 +376,41 @@ def _asking(name: str) -> Callable[..., Any]:
     return method
 
 
-def _may_equal(remote: Remote, other: object) -> bool:
-    return isinstance(other, Remote) or remote._rewardline_is_own
+def _may_equal(remote: Remote, value: object) -> bool:
+    return isinstance(value, Remote) or remote._rewardline_is_own
 
 
-def _equal(self: Remote, other: object) -> bool:
-    return _may_equal(self, other) and self._rewardline_owner.operate("eq", self._rewardline_number, other) is True
+def _equal(self: Remote, value: object) -> bool:
+    return _may_equal(self, value) and self._rewardline_owner.operate("eq", self._rewardline_number, value) is True
 
 
-def _unequal(self: Remote, other: object) -> bool:
-    return not _may_equal(self, other) or self._rewardline_owner.operate("ne", self._rewardline_number, other) is True
+def _unequal(self: Remote, value: object) -> bool:
+    return not _may_equal(self, value) or self._rewardline_owner.operate("ne", self._rewardline_number, value) is True
 
 
-def _equal_values(self: Remote, other: object) -> bool:
+def _equal_values(self: Remote, value: object) -> bool:
     """Compare by the value of the plain base, which the program tells without knowing the other."""
-    if isinstance(other, Remote):
-        if other._rewardline_number == self._rewardline_number:
+    if isinstance(value, Remote):
+        if value._rewardline_number == self._rewardline_number:
             return True
-        other = tell(other, "plain")
-    return bool(tell(self, "plain") == other)
+        value = tell(value, "plain")
+    return bool(tell(self, "plain") == value)
 
 
-def _equal_contents(self: Remote, other: object) -> bool:
+def _equal_contents(self: Remote, value: object) -> bool:
     """Compare objects of a library's class by what they hold, which the program tells without knowing the other."""
     kind: Any = _known(self)
-    if isinstance(other, Remote):
-        if other._rewardline_number == self._rewardline_number:
+    if isinstance(value, Remote):
+        if value._rewardline_number == self._rewardline_number:
             return True
-        if _known(other) is not kind:
+        if _known(value) is not kind:
             return False
-        other = tell(other, "plain")
-    elif type(other) is kind:
-        other = HELD[kind](other)
+        value = tell(value, "plain")
+    elif type(value) is kind:
+        value = HELD[kind](value)
     elif kind is types.SimpleNamespace:
         return False
-    return bool(tell(self, "plain") == other)
+    return bool(tell(self, "plain") == value)
 
 
 def _known(remote: Remote) -> Any:
@@ -427,7 +427,7 @@ def _is_true(self: Remote) -> bool:
 
 def _contains(self: Any, item: object) -> bool:
     if not self._rewardline_owner.may_judge(self) and not isinstance(item, Remote):
-        return any(item is one or item == one for one in self)
+        return any(item is member or item == member for member in self)
     return tell(self, "contains", item) is True
 
 
@@ -452,11 +452,11 @@ def _stepping(name: str) -> Callable[..., Any]:
     return method
 
 
-def _item_of(told: Any) -> Any:
+def _item_of(reply: Any) -> Any:
     """The item in a tuple, or what an iterator returns at its end, in a list."""
-    if type(told) is tuple and len(told) == 1:
-        return told[0]
-    raise StopIteration(*(told[:1] if type(told) is list else ()))
+    if type(reply) is tuple and len(reply) == 1:
+        return reply[0]
+    raise StopIteration(*(reply[:1] if type(reply) is list else ()))
 
 
 def _set_item(self: Remote, key: object, value: object) -> None:
@@ -599,5 +599,5 @@ class _Computation(Computation):
 
 def computation(owner: Owner, compute: Callable[[], Remote]) -> Computation:
     """An operand of tests that the program computes later, or never."""
-    made: Computation = waiting(object.__new__(_Computation), owner, compute)
-    return made
+    operand: Computation = waiting(object.__new__(_Computation), owner, compute)
+    return operand

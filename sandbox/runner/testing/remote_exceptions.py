@@ -49,8 +49,8 @@ class RemoteException(metaclass=_RemoteClass):
     def __eq__(self, other: object) -> bool:
         if self is other or self._number is None or not isinstance(other, RemoteException):
             return self is other
-        there = vars(other).get("_number")
-        return type(there) is int and self._owner.operate("eq", self._number, other) is True
+        other_number = vars(other).get("_number")
+        return type(other_number) is int and self._owner.operate("eq", self._number, other) is True
 
     __hash__ = Exception.__hash__
 
@@ -76,9 +76,9 @@ def named_class(
     owner: Owner, number: int, name: str, module: str, bases: tuple[type[BaseException], ...]
 ) -> type[BaseException]:
     """The standard library's class of this name, or else a class made for the program's."""
-    known = _of_standard_library(module, name)
-    if known is not None:
-        return known
+    library_class = _of_standard_library(module, name)
+    if library_class is not None:
+        return library_class
     mixed = bases if any(issubclass(base, RemoteException) for base in bases) else (RemoteException, *bases)
     members = {"_class_number": number, "_owner": owner}
     try:
@@ -113,9 +113,9 @@ def instance(kind: type[BaseException], arguments: list[Any], text: str, owner: 
             return error
     if not issubclass(kind, RemoteException):
         kind = _of_program(kind.__name__, kind)
-    made: Any = type.__call__(kind, *arguments)
-    made._owner, made._number, made._text = owner, number, text
-    return made  # type: ignore[no-any-return]
+    raised: Any = type.__call__(kind, *arguments)
+    raised._owner, raised._number, raised._text = owner, number, text
+    return raised  # type: ignore[no-any-return]
 
 
 def _builtin(kind: type[BaseException], arguments: list[Any]) -> BaseException | None:

@@ -161,23 +161,23 @@ def done(value: Any) -> Any:
     return value._rewardline_result
 
 
-def waiting(made: Any, owner: Owner, compute: Callable[[], Remote]) -> Any:
+def waiting(remote: Any, owner: Owner, compute: Callable[[], Remote]) -> Any:
     """A new computation, not yet done."""
     write = object.__setattr__
     for name, value in (("owner", owner), ("compute", compute), ("result", None), ("is_told", True)):
-        write(made, f"_rewardline_{name}", value)
-    write(made, "_rewardline_is_own", False)
-    return made
+        write(remote, f"_rewardline_{name}", value)
+    write(remote, "_rewardline_is_own", False)
+    return remote
 
 
-def filled(made: Any, owner: Owner, number: int) -> Any:
+def filled(remote: Any, owner: Owner, number: int) -> Any:
     """A new object as the one of this number."""
     write = object.__setattr__
-    write(made, "_rewardline_owner", owner)
-    write(made, "_rewardline_number", number)
+    write(remote, "_rewardline_owner", owner)
+    write(remote, "_rewardline_number", number)
     for name in _MARKS:
-        write(made, name, False)
-    return made
+        write(remote, name, False)
+    return remote
 
 
 _MARKS: Final = _OWN_ATTRIBUTES[2:]
@@ -207,10 +207,10 @@ def as_own(remote: Remote) -> Remote:
     if remote._rewardline_is_told or hasattr(kind, "__next__"):
         return remote
     base = kind.__rewardline_value__
-    made = object.__new__(kind) if base is None else base.__new__(kind, remote)
-    own: Remote = filled(made, remote._rewardline_owner, remote._rewardline_number)
-    object.__setattr__(own, "_rewardline_is_own", True)
-    return own
+    blank = object.__new__(kind) if base is None else base.__new__(kind, remote)
+    own_remote: Remote = filled(blank, remote._rewardline_owner, remote._rewardline_number)
+    object.__setattr__(own_remote, "_rewardline_is_own", True)
+    return own_remote
 
 
 def tell(remote: Remote, operator: str, *operands: object) -> Any:

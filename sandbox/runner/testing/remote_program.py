@@ -114,9 +114,9 @@ class _RemoteEncoder(SharingEncoder):
         image = super().part(value)
         return image if type(image) is dict and "same" in image else {"new": [self.new(value), image]}
 
-    def contents_of(self, container: Any, kept: Mapping[int, int], new: Callable[[Any], int]) -> Image:
+    def contents_of(self, container: Any, numbers_of_kept: Mapping[int, int], new: Callable[[Any], int]) -> Image:
         """The image of what a container holds, with the numbers and labels of containers in it."""
-        self.kept, self.new = {**kept}, new
+        self.kept, self.new = {**numbers_of_kept}, new
         del self.kept[id(container)]
         try:
             return self.image(container)["new"][1]
@@ -248,8 +248,8 @@ class RemoteProgram:
         """Call an object. Arguments that it changes in place are changed here too."""
         scope: Scope = []
         images = self._arguments([*arguments, *keywords.values()], scope)
-        positional, named = images[: len(arguments)], dict(zip(keywords, images[len(arguments) :], strict=True))
-        return self._ask(["call", target, positional, named], scope)
+        positional, named_images = images[: len(arguments)], dict(zip(keywords, images[len(arguments) :], strict=True))
+        return self._ask(["call", target, positional, named_images], scope)
 
     def operate(self, operator: str, target: int, *operands: object) -> Any:
         """Run an operator in the program. Its result is an answer, not a judgement."""
@@ -274,7 +274,7 @@ class RemoteProgram:
         if self.may_judge(remote, *operands):
             self.forwarded += 1
             return result()
-        if all(isinstance(one, Remote) and not one._rewardline_is_told for one in (remote, *operands)):
+        if all(isinstance(operand, Remote) and not operand._rewardline_is_told for operand in (remote, *operands)):
             return another_object()
         return remote_classes.computation(self, another_object)
 
@@ -343,16 +343,16 @@ class RemoteProgram:
             self._channel.send_text(request)
             while (message := self._channel.receive())[0] == "call back":
                 self._call_back(*message[1:])
-            said, content, changes, printed = message
-            if said not in ("value", "error"):
+            outcome, content, changes, printed = message
+            if outcome not in ("value", "error"):
                 raise Undecodable("not an answer")
             _replay(printed)
             if scope and changes and self.keeps_arguments:
                 scope = copied(scope)
-            if said == "value" and scope is not None:
+            if outcome == "value" and scope is not None:
                 (content,) = self._decoder.values([content], scope)
             self._take_changes(changes or (), [] if scope is None else scope)
-            return (True, self._to_exception(content)) if said == "error" else (False, content)
+            return (True, self._to_exception(content)) if outcome == "error" else (False, content)
         except _NONSENSE as error:
             raise self._broken() from error
 
@@ -382,8 +382,8 @@ class RemoteProgram:
         container = self._decoder.part(image)
         if type(container) not in _CONTAINERS:
             raise Undecodable("not a container")
-        if _number(number) in self._containers and type(known := self._containers[number]) is type(container):
-            container = copy_changes(known, container, self._containers.numbers)
+        if _number(number) in self._containers and type(held_container := self._containers[number]) is type(container):
+            container = copy_changes(held_container, container, self._containers.numbers)
             self._decoder.replace_last(container)
         self._containers.add(number, container)
         return container
@@ -443,10 +443,10 @@ class RemoteProgram:
         values = self._decoder.values([*images, *keyword_images.values()], scope)
         arguments, keywords = values[: len(images)], dict(zip(keyword_images, values[len(images) :], strict=True))
         passed = [*scope]
-        before = states(passed, self._encoder)
+        old_states = states(passed, self._encoder)
         try:
             (image,) = self._images([function(*arguments, **keywords)], scope)
-            numbers = changed(passed, before, self._encoder)
+            numbers = changed(passed, old_states, self._encoder)
             changes = [*zip(numbers, self._encoder.contents(numbers, scope), strict=True)]
             reply = self._text(["value", image, changes])
         except Gone:
@@ -498,8 +498,8 @@ class RemoteProgram:
             return {"object": [number_of(value)]}
         if type(value) is RemoteClass:
             return {"object": [value.__rewardline_number__]}
-        if type(value) is types.CoroutineType and (there := remote_classes.awaitable_of(value)) is not None:
-            return {"object": [number_of(there)]}
+        if type(value) is types.CoroutineType and (awaitable := remote_classes.awaitable_of(value)) is not None:
+            return {"object": [number_of(awaitable)]}
         if isinstance(value, BaseException):  # ValueError("no")
             return {"exception": self._error_image(value)}
         if isinstance(value, Absent):  # a missing item of a short answer
@@ -569,28 +569,28 @@ class RemoteProgram:
         code = function.__code__
         has_more = [bool(code.co_flags & flag) for flag in (inspect.CO_VARARGS, inspect.CO_VARKEYWORDS)]
         count = code.co_argcount + code.co_kwonlyargcount + sum(has_more)
-        defaults, named = function.__defaults__ or (), function.__kwdefaults__ or {}
+        defaults, keyword_defaults = function.__defaults__ or (), function.__kwdefaults__ or {}
         annotations = {name: kind for name, kind in function.__annotations__.items() if kind in _BUILTIN_CLASSES}
-        if not all(callable(one) or type(one) in _PLAIN for one in (*defaults, *named.values())):
+        if not all(callable(default) or type(default) in _PLAIN for default in (*defaults, *keyword_defaults.values())):
             return None
         return [
             [*code.co_varnames[:count]],
             [code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, *has_more],
             self._encoder.part(defaults or None),
-            self._encoder.part(named or None),
+            self._encoder.part(keyword_defaults or None),
             self._encoder.part(annotations),
         ]
 
     def _served_class(self, kind: type) -> Image:
         return [self._served_number(kind), kind.__name__, specials_of(kind)]
 
-    def _served_number(self, thing: Any) -> int:
-        return self._lent_number(thing, ServedObject)
+    def _served_number(self, value: Any) -> int:
+        return self._lent_number(value, ServedObject)
 
-    def _lent_number(self, thing: Any, kind: type[ServedObject] | type[LentIterator]) -> int:
-        served = self._served.get(id(thing))
+    def _lent_number(self, value: Any, kind: type[ServedObject] | type[LentIterator]) -> int:
+        served = self._served.get(id(value))
         if served is None:
-            served = self._served[id(thing)] = kind(thing)
+            served = self._served[id(value)] = kind(value)
         return self._callable_number(served)
 
     def _to_served(self, content: Any) -> Any:
@@ -606,8 +606,8 @@ class RemoteProgram:
             if type.__getattribute__(kind, "__rewardline_value__") is not None:
                 raise Undecodable("an object without its value")
             remote = self._remotes[number] = remote_classes.new(kind, number)
-        made: Any = type(remote)
-        is_coroutine = type.__getattribute__(made, "__rewardline_known__") is types.CoroutineType
+        remote_class: Any = type(remote)
+        is_coroutine = type.__getattribute__(remote_class, "__rewardline_known__") is types.CoroutineType
         return remote_classes.awaited(remote) if is_coroutine else remote
 
     def _to_value(self, decoder: Decoder, number: Any, class_number: Any, image: Image) -> Remote:
@@ -632,18 +632,18 @@ class RemoteProgram:
         return kind
 
     def _described(self, number: int) -> Description:
-        name, own, specials, base, parents, library, is_library = self._ask(["describe", number])
-        if not all(type(text) is str for text in (name, base, *own)):
+        name, own_names, specials, base, parents, library, is_library = self._ask(["describe", number])
+        if not all(type(text) is str for text in (name, base, *own_names)):
             raise Undecodable("not what a class is")
-        known = [remote_classes.library_class(*path) for path in library]
+        library_classes = [remote_classes.library_class(*path) for path in library]
         return Description(
             name,
-            frozenset(own),
+            frozenset(own_names),
             {str(special): value is True for special, value in specials.items()},
             base,
             tuple(self._class_of(parent) for parent in parents),
-            tuple(kind for kind in known if kind is not None),
-            is_library is True and bool(known) and known[0] is not None,
+            tuple(kind for kind in library_classes if kind is not None),
+            is_library is True and bool(library_classes) and library_classes[0] is not None,
         )
 
     # Exceptions.
@@ -686,9 +686,9 @@ class RemoteProgram:
         if number is not None:
             return {"number": number}
         self._raised.append(error)
-        known = (kind for kind in type(error).__mro__ if _is_known_there(kind))
+        known_kinds = (kind for kind in type(error).__mro__ if _is_known_there(kind))
         return {
-            "class": self._foreign(next(known)),
+            "class": self._foreign(next(known_kinds)),
             "arguments": [argument for argument in error.args if type(argument) in (str, bool, int, float)],
             "text": str(error)[:_MAX_TEXT_CHARS],
             "raised": len(self._raised) - 1,

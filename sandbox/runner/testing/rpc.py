@@ -83,10 +83,10 @@ class RpcChannel:
 
     def send_text(self, text: bytes) -> None:
         """Send a message that is encoded as JSON already."""
-        rest = memoryview(_LENGTH.pack(len(text)) + text)
+        unsent = memoryview(_LENGTH.pack(len(text)) + text)
         try:
-            while rest:
-                rest = rest[os.write(self._sink, rest) :]
+            while unsent:
+                unsent = unsent[os.write(self._sink, unsent) :]
         except OSError as error:
             raise Broken("no process reads any more") from error
 

@@ -68,8 +68,8 @@ class Seeds:
 
     def changed_state(self) -> list[State | None] | None:
         """The arguments of `seed` in the program; None: it knows them already."""
-        found = [self._plain.changed_state(), self._numpy.changed_state() if self._numpy else None]
-        return found if any(found) else None
+        new_states = [self._plain.changed_state(), self._numpy.changed_state() if self._numpy else None]
+        return new_states if any(new_states) else None
 
 
 def seeds_of(specification: Specification) -> Seeds | None:
@@ -89,21 +89,21 @@ def seeds_of(specification: Specification) -> Seeds | None:
 def seed(plain: State | None, numpy: State | None) -> None:
     """In the program's process: continue from the state of the tests' generators."""
     if plain is not None:
-        numbers, place, drawn = plain
-        random.setstate((_VERSION, (*_NUMBERS.unpack(bytes.fromhex(numbers)), place), drawn))
+        numbers, position, drawn = plain
+        random.setstate((_VERSION, (*_NUMBERS.unpack(bytes.fromhex(numbers)), position), drawn))
     if numpy is not None and (module := _numpy_random()) is not None:  # the program may load numpy only when it draws
-        numbers, place, has_drawn, drawn = numpy
-        module.set_state(("MT19937", _NUMBERS.unpack(bytes.fromhex(numbers)), place, has_drawn, drawn))
+        numbers, position, has_drawn, drawn = numpy
+        module.set_state(("MT19937", _NUMBERS.unpack(bytes.fromhex(numbers)), position, has_drawn, drawn))
 
 
 def _plain_state() -> State:
-    _, (*numbers, place), drawn = random.getstate()
-    return [_NUMBERS.pack(*numbers).hex(), place, drawn]
+    _, (*numbers, position), drawn = random.getstate()
+    return [_NUMBERS.pack(*numbers).hex(), position, drawn]
 
 
 def _numpy_state(module: Any) -> State:
-    _, numbers, place, has_drawn, drawn = module.get_state()
-    return [_NUMBERS.pack(*numbers.tolist()).hex(), int(place), int(has_drawn), float(drawn)]
+    _, numbers, position, has_drawn, drawn = module.get_state()
+    return [_NUMBERS.pack(*numbers.tolist()).hex(), int(position), int(has_drawn), float(drawn)]
 
 
 def _numpy_random() -> Any:

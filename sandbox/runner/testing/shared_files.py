@@ -32,9 +32,9 @@ def _of_owner(function: Callable[..., None]) -> Callable[..., None]:
     """The function, but without effect on a file of the other user, which `shutil.copy` would else refuse to replace."""
 
     @functools.wraps(function)
-    def of_owner(path: Any, *arguments: Any, **named: Any) -> None:
+    def of_owner(path: Any, *arguments: Any, **keywords: Any) -> None:
         try:
-            function(path, *arguments, **named)
+            function(path, *arguments, **keywords)
         except PermissionError:
             if os.stat(path).st_uid == os.getuid():
                 raise

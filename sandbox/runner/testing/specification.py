@@ -56,22 +56,22 @@ class Specification:
         Raises:
             ImportError: the name can only mean a module, and there is no such module here.
         """
-        uses, taken = 0, list[str]()
+        uses, attributes = 0, list[str]()
         for node in (node for source in self._sources for node in ast.walk(parsed(source))):
             uses += _is_name(node, name)
             if isinstance(node, ast.Attribute) and _is_name(node.value, name):
-                taken.append(node.attr)
-        module = _module(name) if uses == len(taken) else None
-        return module if all(hasattr(module, attribute) for attribute in taken) else None
+                attributes.append(node.attr)
+        module = _module(name) if uses == len(attributes) else None
+        return module if all(hasattr(module, attribute) for attribute in attributes) else None
 
     def library_object(self, name: str) -> Any:
         """The standard library's object under a common name that tests do not bind; None: they mean the program's.
 
         See `sandbox.runner.testing.library`.
         """
-        cases, rest = library.parsed_all(self.cases), library.parsed_all([self.setup])
+        cases, setup_trees = library.parsed_all(self.cases), library.parsed_all([self.setup])
         of_program = frozenset({self.entry_point} if self.entry_point else ())
-        return library.library_object(name, cases, rest, of_program)
+        return library.library_object(name, cases, setup_trees, of_program)
 
     def free_names(self) -> frozenset[str]:
         """Names that the tests read and do not bind."""
@@ -86,8 +86,8 @@ class Specification:
             for statement in parsed(source).body
             for name in _imported(statement)
         }
-        written = {path.partition("/")[0].removesuffix(".py") for path in self.files}
-        return next((root for root in sorted(roots - written - {"solution"}) if not _exists(root)), "")
+        own_modules = {path.partition("/")[0].removesuffix(".py") for path in self.files}
+        return next((root for root in sorted(roots - own_modules - {"solution"}) if not _exists(root)), "")
 
     def mentions(self, pattern: re.Pattern[str], *words: str) -> bool:
         """Whether the pattern occurs in the tests' text. First looks for any of `words`, which is fast."""

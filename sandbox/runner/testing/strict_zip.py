@@ -107,29 +107,29 @@ def strict_map(are_answers: Sequence[bool], function: Callable[..., Any], *sides
     return itertools.starmap(function, strict_zip(are_answers, *sides))
 
 
-def strict_operation(function: Any, is_left: bool, left: Any, right: Any) -> Any:
+def strict_operation(function: Any, is_left: bool, lhs: Any, rhs: Any) -> Any:
     """Apply an operator or function to two operands, one of which is an answer.
 
     Raises:
         ValueError: they are arrays that cannot be combined.
     """
-    answer, expected = (left, right) if is_left else (right, left)
-    if has_no_elements(answer, beside=expected):
+    answer, expected = (lhs, rhs) if is_left else (rhs, lhs)
+    if has_no_elements(answer, partner=expected):
         raise ValueError("operands could not be broadcast together: one has no elements")
     compute: Callable[[Any, Any], Any] = getattr(operator, function) if isinstance(function, str) else function
-    return compute(left, right)
+    return compute(lhs, rhs)
 
 
-def strict_difference(is_left: bool | None, left: Any, right: Any) -> Any:
+def strict_difference(is_left: bool | None, lhs: Any, rhs: Any) -> Any:
     """The difference. `is_left` says which side is an answer that must fit the other; None: neither must.
 
     Raises:
         AssertionError: exactly one side is not a number (nan).
         ValueError: see `strict_operation`.
     """
-    if _has_nan(left) != _has_nan(right):
+    if _has_nan(lhs) != _has_nan(rhs):
         raise AssertionError("the answer is not a number")
-    return left - right if is_left is None else strict_operation("sub", is_left, left, right)
+    return lhs - rhs if is_left is None else strict_operation("sub", is_left, lhs, rhs)
 
 
 def _has_nan(value: Any) -> bool:
@@ -214,7 +214,7 @@ class _Origins:
         """Whether a name is iterated beside others more often than it is bound."""
         key = self._key(side)
         sides = (side for call in ast.walk(self._module) if isinstance(call, ast.Call) for side in _iterables(call))
-        uses = sum(self._key(one) == key for one in sides if isinstance(one, ast.Name))
+        uses = sum(self._key(name) == key for name in sides if isinstance(name, ast.Name))
         return uses > self._bindings.count(key)
 
     def _enter(self, node: ast.AST, scopes: tuple[_Function | None, ...], loops: tuple[ast.AST, ...]) -> None:
@@ -275,7 +275,7 @@ class _Origins:
 
     def _propagate(self) -> bool:
         """Mark the names that marked values are bound to. Returns whether that changed anything."""
-        before = len(self._of_program)
+        size_before = len(self._of_program)
         self._bindings = []
         for node in ast.walk(self._module):
             for target, value in self._bound_to(node):
@@ -286,7 +286,7 @@ class _Origins:
                 self._bindings += [(id(node), argument.arg) for argument in _arguments(node)]
             if isinstance(node, ast.Call):
                 self._pass(node)
-        return len(self._of_program) > before
+        return len(self._of_program) > size_before
 
     def _pass(self, call: ast.Call) -> None:
         """Mark what a call passes on.
@@ -302,8 +302,8 @@ class _Origins:
         if function is None:
             return
         positional = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)][of_self:]
-        given = [*zip(positional, call.args, strict=False), *((word.arg, word.value) for word in call.keywords)]
-        self._of_program |= {(id(function), name) for name, value in given if name and self.is_of_program(value)}
+        bindings = [*zip(positional, call.args, strict=False), *((word.arg, word.value) for word in call.keywords)]
+        self._of_program |= {(id(function), name) for name, value in bindings if name and self.is_of_program(value)}
 
     def _bound_to(self, node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
         """Targets that a node binds, each with its value."""
@@ -318,17 +318,17 @@ class _Origins:
 
     def _assign(self, target: ast.expr, value: ast.expr) -> None:
         if isinstance(target, ast.Tuple | ast.List):
-            parts = (
+            pieces = (
                 value.elts if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts) else []
             )
-            for position, part in enumerate(target.elts):
-                self._assign(part, parts[position] if parts else value)
+            for position, piece in enumerate(target.elts):
+                self._assign(piece, pieces[position] if pieces else value)
             return
-        held = target.value if isinstance(target, ast.Starred | ast.Subscript) else target
-        if _is_named(held):
-            self._bindings.append(self._key(held))
+        container = target.value if isinstance(target, ast.Starred | ast.Subscript) else target
+        if _is_named(container):
+            self._bindings.append(self._key(container))
             if self.is_of_program(value):
-                self._of_program.add(self._key(held))
+                self._of_program.add(self._key(container))
 
 
 class _StrictRewriter(ast.NodeTransformer):
@@ -370,15 +370,15 @@ class _StrictRewriter(ast.NodeTransformer):
             return self.generic_visit(node)
         return self._strict_operation(node, ast.Constant(_OPERATORS[type(node.op)]), node.left, node.right)
 
-    def _strict_operation(self, node: ast.AST, function: ast.expr, left: ast.expr, right: ast.expr) -> ast.AST:
-        of_program = self._origins.is_of_program(left), self._origins.is_of_program(right)
-        is_answer_beside = of_program[0] != of_program[1] and not _is_plain(right if of_program[0] else left)
+    def _strict_operation(self, node: ast.AST, function: ast.expr, lhs: ast.expr, rhs: ast.expr) -> ast.AST:
+        of_program = self._origins.is_of_program(lhs), self._origins.is_of_program(rhs)
+        is_answer_beside = of_program[0] != of_program[1] and not _is_plain(rhs if of_program[0] else lhs)
         is_left = of_program[0] if self._has_arrays and is_answer_beside else None
         if self._has_differences and any(of_program) and isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
-            return self._replace(node, _DIFFERENCE_NAME, [ast.Constant(is_left), left, right])
+            return self._replace(node, _DIFFERENCE_NAME, [ast.Constant(is_left), lhs, rhs])
         if is_left is None:
             return self.generic_visit(node)
-        return self._replace(node, _OPERATION_NAME, [function, ast.Constant(is_left), left, right])
+        return self._replace(node, _OPERATION_NAME, [function, ast.Constant(is_left), lhs, rhs])
 
     def _replace(self, node: ast.AST, name: str, arguments: list[ast.expr]) -> ast.AST:
         self.has_changed = True
@@ -431,8 +431,8 @@ def _is_named(node: ast.AST) -> bool:
 
 def _arguments(function: _Function) -> list[ast.arg]:
     arguments = function.args
-    more = [one for one in (arguments.vararg, arguments.kwarg) if one is not None]
-    return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *more]
+    variadic = [parameter for parameter in (arguments.vararg, arguments.kwarg) if parameter is not None]
+    return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *variadic]
 
 
 def _stored(loop: ast.AST) -> set[str]:

@@ -29,13 +29,13 @@ class Surroundings:
     def changes(self) -> Changes | None:
         """The arguments of `surround` in the program; None: it knows them already."""
         variables, arguments = _variables(), list(sys.argv)
-        told: Mapping[str, str | None] = {
+        news: Mapping[str, str | None] = {
             **dict.fromkeys(self._variables.keys() - variables.keys()),
             **{name: value for name, value in variables.items() if self._variables.get(name) != value},
         }
         is_new = arguments != self._arguments
         self._variables, self._arguments = variables, arguments
-        return [told, arguments if is_new else None] if told or is_new else None
+        return [news, arguments if is_new else None] if news or is_new else None
 
 
 def surroundings_of(specification: Specification) -> Surroundings | None:

@@ -68,8 +68,8 @@ def _tests(suite: Any) -> Iterator["unittest.TestCase"]:
 
 def _is_left_out(test: "unittest.TestCase") -> bool:
     method = getattr(test, test._testMethodName, None)
-    marks = [getattr(one, "__unittest_skip__", False) for one in (type(test), method)]
-    return any(marks) or any(getattr(one, "__unittest_expecting_failure__", False) for one in (test, method))
+    marks = [getattr(marked, "__unittest_skip__", False) for marked in (type(test), method)]
+    return any(marks) or any(getattr(marked, "__unittest_expecting_failure__", False) for marked in (test, method))
 
 
 class _Reporter(_TestResult):
@@ -129,5 +129,5 @@ class _Reporter(_TestResult):
         self._error = "it was expected to fail, and did not"
 
     def _note(self, error: _ErrorInfo) -> None:
-        said = self._outcomes.describe(error[1]) if error[1] is not None else "it failed"
-        self._error = self._error or said
+        description = self._outcomes.describe(error[1]) if error[1] is not None else "it failed"
+        self._error = self._error or description

@@ -75,29 +75,29 @@ class Dispatcher:
         self._timer: asyncio.TimerHandle | None = None
         self.waiting = 0
 
-    async def acquire(self, wanted: Wanted, deadline: float, max_waiting: int) -> Lease:
+    async def acquire(self, call: Wanted, deadline: float, max_waiting: int) -> Lease:
         """Wait for a lease of an endpoint.
 
         Raises:
             NoEndpoint: no endpoint was free before `deadline`, or none will be as far as is known.
         """
         now = self._clock()
-        if not any(group == wanted.group for _, group in self._lines):
-            choice = self._choose(wanted, 0, now)
+        if not any(group == call.group for _, group in self._lines):
+            choice = self._choose(call, 0, now)
             if isinstance(choice, Endpoint):
-                self._turns.charge(TENANT.get(), _cost(wanted))
-                return choice.lease(wanted.tokens, wanted.spending)
+                self._turns.charge(TENANT.get(), _cost(call))
+                return choice.lease(call.tokens, call.spending)
             _check_in_time(choice, deadline, now)
             self._wake_at(choice, now)
         if self.waiting >= max_waiting:
             raise NoEndpoint("overloaded", f"{self.waiting} calls are waiting already", retry_after_s=1.0)
-        return await self._wait(wanted, deadline, now)
+        return await self._wait(call, deadline, now)
 
-    async def _wait(self, wanted: Wanted, deadline: float, now: float) -> Lease:
+    async def _wait(self, call: Wanted, deadline: float, now: float) -> Lease:
         self._tickets += 1
         ticket = self._tickets
-        waiting = _Waiting(wanted, asyncio.get_running_loop().create_future())
-        line = TENANT.get(), wanted.group
+        waiting = _Waiting(call, asyncio.get_running_loop().create_future())
+        line = TENANT.get(), call.group
         self._lines.setdefault(line, OrderedDict())[ticket] = waiting
         self.waiting += 1
         try:
@@ -114,7 +114,7 @@ class Dispatcher:
 
     def _give_back(self, waiting: _Waiting) -> None:
         if waiting.granted.done() and not waiting.granted.cancelled() and waiting.granted.exception() is None:
-            waiting.granted.result().abandoned(sent=False)
+            waiting.granted.result().abandoned(was_sent=False)
 
     def _forget(self, name: _Line, ticket: int) -> None:
         self.waiting -= 1
@@ -127,18 +127,18 @@ class Dispatcher:
     def dispatch(self) -> None:
         """Give free endpoints to waiting calls: of the tenant whose turn it is, the oldest call."""
         now = self._clock()
-        left = set(self._lines)
-        while left:
-            name = min(left, key=lambda each: (self._turns.due(each[0]), next(iter(self._lines[each]))))
+        lines = set(self._lines)
+        while lines:
+            name = min(lines, key=lambda line_name: (self._turns.due(line_name[0]), next(iter(self._lines[line_name]))))
             if not self._serve_next(name, now) or name not in self._lines:
-                left.discard(name)
+                lines.discard(name)
 
     def _serve_next(self, name: _Line, now: float) -> bool:
         """Give the first call of the line an endpoint, or its error. False if it must go on waiting."""
         line = self._lines[name]
         ticket, waiting = next(iter(line.items()))
         if not waiting.granted.done():
-            alike = sum(len(each) for (_, group), each in self._lines.items() if group == name[1])
+            alike = sum(len(calls) for (_, group), calls in self._lines.items() if group == name[1])
             try:
                 choice = self._choose(waiting.wanted, alike, now)
             except NoEndpoint as none:
@@ -175,16 +175,16 @@ class Dispatcher:
             self._timer.cancel()
             self._timer = None
 
-    def _choose(self, wanted: Wanted, waiting: int, now: float) -> Endpoint | float | None:
+    def _choose(self, call: Wanted, waiting: int, now: float) -> Endpoint | float | None:
         """An endpoint; or the time of the next attempt, or None to wait for a change.
 
         Raises:
             NoEndpoint: there is nothing to wait for.
         """
-        spending = wanted.spending
-        endpoints = [self.endpoints[name] for name in sorted(wanted.names)]
+        spending = call.spending
+        endpoints = [self.endpoints[name] for name in sorted(call.names)]
         if spending:
-            reservations = [each.reservation(wanted.tokens) for each in endpoints]
+            reservations = [e.reservation(call.tokens) for e in endpoints]
             tokens, cost = max(tokens for tokens, _ in reservations), max(cost for _, cost in reservations)
             verdict = spending.verdict(tokens, cost, now)
             if verdict is Allowance.NEVER:
@@ -193,23 +193,23 @@ class Dispatcher:
                 )
             if verdict is Allowance.LATER:
                 return None
-        standings = [(each, *each.standing(wanted.tokens, now, even_held=wanted.even_held)) for each in endpoints]
-        alive = [each for each, standing, _ in standings if standing in (Standing.FREE, Standing.FULL)]
+        standings = [(e, *e.standing(call.tokens, now, even_held=call.even_held)) for e in endpoints]
+        alive = [e for e, standing, _ in standings if standing in (Standing.FREE, Standing.FULL)]
         if alive:
-            preferred = [each for each in alive if each.name not in wanted.shunned] or alive
-            return _best(preferred, wanted.affinity, waiting, now)
+            preferred = [e for e in alive if e.name not in call.shunned] or alive
+            return _best(preferred, call.affinity, waiting, now)
         later = [until for _, standing, until in standings if standing is Standing.LATER]
         if any(standing in (Standing.PROBING, Standing.RESERVED) for _, standing, _ in standings):
             return None
         if later:
             return min(later)
-        return self._least_bad(wanted, standings, now)
+        return self._least_bad(call, standings, now)
 
     def _least_bad(
-        self, wanted: Wanted, standings: Sequence[tuple[Endpoint, Standing, float]], now: float
+        self, call: Wanted, standings: Sequence[tuple[Endpoint, Standing, float]], now: float
     ) -> Endpoint | float | None:
-        ejected = [(until, each) for each, standing, until in standings if standing is Standing.EJECTED]
-        if ejected and not wanted.fail_open:
+        ejected = [(until, e) for e, standing, until in standings if standing is Standing.EJECTED]
+        if ejected and not call.fail_open:
             raise NoEndpoint(
                 "no_healthy_endpoint", _reasons(standings), retry_after_s=max(min(ejected, key=_when)[0] - now, 0.0)
             )
@@ -221,12 +221,12 @@ class Dispatcher:
             raise NoEndpoint("budget_exhausted", _reasons(standings), retry_after_s=min(spent))
         if any(standing is Standing.HELD for _, standing, _ in standings):
             raise NoEndpoint("no_healthy_endpoint", _reasons(standings))
-        kinds = {each.health.why or "auth" for each, _, _ in standings}
+        kinds = {e.health.why or "auth" for e, _, _ in standings}
         raise NoEndpoint(kinds.pop() if len(kinds) == 1 else "no_healthy_endpoint", _reasons(standings))
 
 
-def _cost(wanted: Wanted) -> float:
-    return max(wanted.tokens, 1.0)
+def _cost(call: Wanted) -> float:
+    return max(call.tokens, 1.0)
 
 
 def _when(pair: tuple[float, Endpoint]) -> float:
@@ -240,42 +240,42 @@ def _check_in_time(until: float | None, deadline: float, now: float) -> None:
 
 def _reasons(standings: Sequence[tuple[Endpoint, Standing, float]]) -> str:
     return ", ".join(
-        f"{each.name}: {standing.value}"
-        + (f" ({each.held})" if standing is Standing.HELD else "")
-        + (f" ({each.health.why})" if each.health.state is not State.HEALTHY and each.health.why else "")
-        for each, standing, _ in standings
+        f"{endpoint.name}: {standing.value}"
+        + (f" ({endpoint.held})" if standing is Standing.HELD else "")
+        + (f" ({endpoint.health.why})" if endpoint.health.state is not State.HEALTHY and endpoint.health.why else "")
+        for endpoint, standing, _ in standings
     )
 
 
 def _best(endpoints: Sequence[Endpoint], affinity: bytes | None, waiting: int, now: float) -> Endpoint | None:
     if len(endpoints) == 1:
         return endpoints[0] if endpoints[0].limiter.has_room else None
-    times = {each.name: each.latency.estimate_s(each.limiter.in_flight, now) for each in endpoints}
-    known = [seconds for seconds in times.values() if seconds is not None]
-    fastest = max(min(known), 1e-6) if known else 1.0
-    free = [each for each in endpoints if each.limiter.has_room]
+    times = {e.name: e.latency.estimate_s(e.limiter.in_flight, now) for e in endpoints}
+    known_s = [seconds for seconds in times.values() if seconds is not None]
+    fastest = max(min(known_s), 1e-6) if known_s else 1.0
+    free = [e for e in endpoints if e.limiter.has_room]
     if not free:
         return None
     if affinity is not None:
-        home = max(endpoints, key=lambda each: _affinity(affinity, each.name))
+        home = max(endpoints, key=lambda e: _affinity(affinity, e.name))
         if home in free and _is_bearable(home, free, times[home.name], fastest):
             return home
-    by_limit = all(each.limiter.learned for each in endpoints)
+    by_limit = all(e.limiter.learned for e in endpoints)
 
-    def load(each: Endpoint) -> tuple[float, float]:
-        bears = each.limiter.limit if by_limit else each.config.weight
-        seconds = times[each.name]
-        cost = (each.limiter.in_flight + 1) / bears * (fastest if seconds is None else max(seconds, 1e-6))
-        return cost, each.counters.requests / each.config.weight
+    def load(e: Endpoint) -> tuple[float, float]:
+        bears = e.limiter.limit if by_limit else e.config.weight
+        seconds = times[e.name]
+        cost = (e.limiter.in_flight + 1) / bears * (fastest if seconds is None else max(seconds, 1e-6))
+        return cost, e.counters.requests / e.config.weight
 
     best = min(free, key=load)
-    taken = times[best.name]
-    full = [each for each in endpoints if not each.limiter.has_room]
-    faster = [each for each in full if taken is not None and (times[each.name] or taken) < taken]
-    if faster and taken is not None:
-        slots = sum(each.limiter.limit for each in faster)
-        quickest = min(times[each.name] or taken for each in faster)
-        if taken > quickest * (1 + max(waiting, 1) / slots):
+    home_s = times[best.name]
+    full = [e for e in endpoints if not e.limiter.has_room]
+    faster = [e for e in full if home_s is not None and (times[e.name] or home_s) < home_s]
+    if faster and home_s is not None:
+        slots = sum(e.limiter.limit for e in faster)
+        quickest = min(times[e.name] or home_s for e in faster)
+        if home_s > quickest * (1 + max(waiting, 1) / slots):
             return None
     return best
 
@@ -291,5 +291,5 @@ def _affinity(affinity: bytes, name: str) -> bytes:
 
 
 def _is_bearable(home: Endpoint, free: Sequence[Endpoint], seconds: float | None, fastest: float) -> bool:
-    least = min(each.limiter.in_flight for each in free)
-    return home.limiter.in_flight <= 2 * least + 10 and (seconds is None or seconds <= 2 * fastest)
+    least_in_flight = min(endpoint.limiter.in_flight for endpoint in free)
+    return home.limiter.in_flight <= 2 * least_in_flight + 10 and (seconds is None or seconds <= 2 * fastest)

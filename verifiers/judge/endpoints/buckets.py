@@ -25,9 +25,9 @@ class Bucket:
         self._fill(now)
         self._level -= amount
 
-    def settle(self, taken: float, used: float) -> None:
-        """Replace the debit `taken` of a call by its real usage `used`, which is 0 if the call was never made."""
-        self._level = min(self._level + taken - used, self._capacity)
+    def settle(self, debit: float, used: float) -> None:
+        """Replace the debit `debit` of a call by its real usage `used`, which is 0 if the call was never made."""
+        self._level = min(self._level + debit - used, self._capacity)
 
     def _fill(self, now: float) -> None:
         self._level = min(self._level + max(now - self._at, 0.0) * self._per_s, self._capacity)

@@ -127,7 +127,7 @@ async def send(endpoint: Endpoint, body: Mapping[str, Any], within_s: float, wal
             answer.status,
             answer.headers,
             answer.body,
-            sent=tuple(body),
+            names=tuple(body),
             retry_404=endpoint.config.retry_404,
             wall=wall,
             secrets=endpoint.wire.secrets,

@@ -152,16 +152,16 @@ class EndpointConfig(_Part):
     @field_validator("base_url")
     @classmethod
     def _check_base_url(cls, url: str) -> str:
-        parts = urlsplit(url)
-        if any(each.isspace() for each in url) or not _has_a_port(parts):
+        url_parts = urlsplit(url)
+        if any(char.isspace() for char in url) or not _has_a_port(url_parts):
             raise ValueError("expected no spaces, and a port up to 65535")
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        if url_parts.scheme not in ("http", "https") or not url_parts.hostname:
             raise ValueError("expected http://HOST/... or https://HOST/...")
-        if parts.username or parts.password:
+        if url_parts.username or url_parts.password:
             raise ValueError("expected no user or password: put keys into the environment, see api_key_env")
-        if parts.query or parts.fragment:
+        if url_parts.query or url_parts.fragment:
             raise ValueError("expected no query and no fragment")
-        if parts.path.rstrip("/").endswith(_CALLS):
+        if url_parts.path.rstrip("/").endswith(_CALLS):
             raise ValueError(
                 "expected no path of a call: write the URL up to /v1, or the root of a reward model's server"
             )
@@ -179,7 +179,7 @@ class EndpointConfig(_Part):
     @classmethod
     def _check_headers(cls, headers: dict[str, str]) -> dict[str, str]:
         for name in headers:
-            if sum(name.lower() == other.lower() for other in headers) > 1:
+            if sum(name.lower() == header.lower() for header in headers) > 1:
                 raise ValueError(f"{name!r} occurs twice: names of headers match in any case")
             if not name.isascii() or not name.replace("-", "").replace("_", "").isalnum() or name.lower() in _OURS:
                 raise ValueError(f"{name!r} cannot be set")
@@ -269,8 +269,8 @@ class PoolConfig(_Part):
         return self
 
 
-def _has_a_port(parts: SplitResult) -> bool:
+def _has_a_port(url_parts: SplitResult) -> bool:
     try:
-        return parts.port != 0
+        return url_parts.port != 0
     except ValueError:
         return False

@@ -105,10 +105,10 @@ class Endpoint:
         self.paused_until = 0.0
         now = clock()
         limits = limits or Limits()
-        place = f"endpoint {name}"
-        self._requests = limits.bucket(f"{place}/requests", config.rpm, now) if config.rpm else None
-        self._tokens = limits.bucket(f"{place}/tokens", config.tpm, now) if config.tpm else None
-        self._spending = limits.spending(place, config.spend) if config.spend else None
+        limit_prefix = f"endpoint {name}"
+        self._requests = limits.bucket(f"{limit_prefix}/requests", config.rpm, now) if config.rpm else None
+        self._tokens = limits.bucket(f"{limit_prefix}/tokens", config.tpm, now) if config.tpm else None
+        self._spending = limits.spending(limit_prefix, config.spend) if config.spend else None
         self._use = Use()
 
     def standing(self, tokens: float, now: float, *, even_held: bool = False) -> tuple[Standing, float]:
@@ -164,7 +164,7 @@ class Endpoint:
             self._requests.take(1, now)
         if self._tokens:
             self._tokens.take(tokens, now)
-        spendings = [each for each in (self._spending, pool) if each is not None]
+        spendings = [limit for limit in (self._spending, pool) if limit is not None]
         reserved = self.reservation(tokens)
         for spending in spendings:
             spending.reserve(*reserved)
@@ -210,23 +210,23 @@ class Endpoint:
         now = self._clock()
         self.limiter.end()
         used, cost = 0.0, 0.0
-        known: float | None = None
+        known_cost: float | None = None
         if usage is not None:
-            known = cost_of(usage, self.config.price)
+            known_cost = cost_of(usage, self.config.price)
             reserved = self.estimated_cost(lease.tokens)
-            cost = reserved if known is None else known
-            whole = usage.prompt is not None and usage.completion is not None
-            used = float((usage.prompt or 0) + (usage.completion or 0)) if whole else lease.tokens
+            cost = reserved if known_cost is None else known_cost
+            has_both_counts = usage.prompt is not None and usage.completion is not None
+            used = float((usage.prompt or 0) + (usage.completion or 0)) if has_both_counts else lease.tokens
         if self._tokens:
             self._tokens.settle(lease.tokens, used)
-        if known is not None and lease.tokens:
-            self._use.note(max(used / lease.tokens, known / (self.estimated_cost(lease.tokens) or 1.0)))
+        if known_cost is not None and lease.tokens:
+            self._use.note(max(used / lease.tokens, known_cost / (self.estimated_cost(lease.tokens) or 1.0)))
         for spending in lease.spendings:
             spending.settle(lease.reserved, (used, cost), now)
         if used or cost:
             self._spent(used, cost)
         self._changed()
-        return known
+        return known_cost
 
 
 @dataclass(slots=True)
@@ -277,8 +277,8 @@ class Lease:
         # The usage of an aborted call is not known, so its estimate is counted.
         endpoint.settle(self, Usage() if fault.kind in ("timeout", "deadline") else None)
 
-    def abandoned(self, *, sent: bool = True) -> None:
+    def abandoned(self, *, was_sent: bool = True) -> None:
         """End because the answer is no longer wanted; this says nothing about the endpoint."""
         if not self.over:
             self.over = True
-            self.endpoint.settle(self, Usage() if sent else None)
+            self.endpoint.settle(self, Usage() if was_sent else None)

@@ -100,9 +100,9 @@ def _from_json(content: Any) -> ErrorBody | None:
         return None
     error = content.get("error")
     if isinstance(error, dict):
-        inner = error.get("innererror")
+        cause = error.get("innererror")
         code = (
-            _text(inner.get("code")) if isinstance(inner, dict) and not error.get("code") else _text(error.get("code"))
+            _text(cause.get("code")) if isinstance(cause, dict) and not error.get("code") else _text(error.get("code"))
         )
         return ErrorBody(_text(error.get("message")), code, _text(error.get("type")), _text(error.get("param")))
     if isinstance(error, str):
@@ -141,8 +141,8 @@ def quoted(text: str, secrets: Sequence[str] = ()) -> str:
     for secret in secrets:
         text = text.replace(secret, "[key]")
     line = " ".join(text[: 2 * _MAX_QUOTED_CHARS].split())
-    shown = "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in line)
-    return shown if len(shown) <= _MAX_QUOTED_CHARS else shown[: _MAX_QUOTED_CHARS - 1] + "…"
+    printable = "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in line)
+    return printable if len(printable) <= _MAX_QUOTED_CHARS else printable[: _MAX_QUOTED_CHARS - 1] + "…"
 
 
 def retry_after(headers: Mapping[str, str], wall: float) -> float | None:

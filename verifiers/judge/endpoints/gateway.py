@@ -182,7 +182,7 @@ class Gateway:
 
     def capacity(self, pool: str) -> int:
         """The number of calls that the members of a pool are thought to bear at once."""
-        return sum(each.limiter.limit for each in self._pools[pool].members)
+        return sum(member.limiter.limit for member in self._pools[pool].members)
 
     def only(self, name: str) -> Self:
         """A gateway to one endpoint alone, to find out how it answers: held or not, but not while it is ejected."""
@@ -230,13 +230,13 @@ class Gateway:
                 errand, deadline, avoid=(), only=self._only, fail_open=False, attempts=attempts, even_held=True
             )
         chain = [self._pools[pool]] if only is not None else self._chain(pool)
-        for each in chain[:-1]:
+        for p in chain[:-1]:
             try:
-                return await each.send(errand, deadline, avoid=avoid, only=only, fail_open=False, attempts=attempts)
+                return await p.send(errand, deadline, avoid=avoid, only=only, fail_open=False, attempts=attempts)
             except EndpointFailure as failure:
                 if failure.kind in _NO_FAILOVER:
                     raise
-                each.counters.failovers += 1
+                p.counters.failovers += 1
         return await chain[-1].send(errand, deadline, avoid=avoid, only=only, fail_open=True, attempts=attempts)
 
     def _chain(self, pool: str) -> list[Pool]:

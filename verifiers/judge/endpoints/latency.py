@@ -43,8 +43,8 @@ class Latency:
         return silence if self._average_s is None else max(self._average_s, silence)
 
     def _learn(self, seconds: float) -> None:
-        before = self._average_s
-        self._average_s = seconds if before is None else before + _WEIGHT * (seconds - before)
+        average_s = self._average_s
+        self._average_s = seconds if average_s is None else average_s + _WEIGHT * (seconds - average_s)
 
     def _faded(self, now: float) -> float | None:
         if self._average_s is None:

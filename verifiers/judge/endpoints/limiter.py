@@ -53,9 +53,9 @@ class Limiter:
 
     def refused_beyond_taken(self, now: float) -> None:
         """Note a 429. Call it before `end`: all other calls under way were taken, or will be refused as well."""
-        taken = max(self.in_flight - 1, self._config.min)
-        if taken < int(self._limit):
-            self._limit = float(taken)
+        accepted = max(self.in_flight - 1, self._config.min)
+        if accepted < int(self._limit):
+            self._limit = float(accepted)
         if now >= self._held_until:
             self._held_until = now + self._hold_s
             self._hold_s = min(2 * self._hold_s, _HOLD_CAP_S)

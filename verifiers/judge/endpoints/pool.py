@@ -101,12 +101,12 @@ class Pool:
         """
         names = frozenset(self.config.members) if only is None else frozenset({only})
         shunned = frozenset(avoid) & names
-        before = len(attempts)
+        earlier_attempts = len(attempts)
         fault: Fault | None = None
         self.counters.requests += 1
         self._budget.called(self._clock())
         while True:
-            wanted = Wanted(
+            call = Wanted(
                 names,
                 shunned,
                 errand.tokens,
@@ -115,7 +115,7 @@ class Pool:
                 fail_open,
                 even_held,
             )
-            lease = await self._lease(wanted, deadline, attempts, fault)
+            lease = await self._lease(call, deadline, attempts, fault)
             outcome = await self._attempt(errand, lease, deadline, attempts)
             if not isinstance(outcome, Fault):
                 return outcome.value
@@ -123,20 +123,18 @@ class Pool:
             shunned |= {lease.endpoint.name}
             if fault.retry is Retry.ELSEWHERE:
                 names -= {lease.endpoint.name}
-            await self._before_next(fault, attempts[before:], names, deadline, attempts)
+            await self._before_next(fault, attempts[earlier_attempts:], names, deadline, attempts)
 
-    async def _lease(self, wanted: Wanted, deadline: float, attempts: list[Attempt], before: Fault | None) -> Lease:
+    async def _lease(self, call: Wanted, deadline: float, attempts: list[Attempt], last: Fault | None) -> Lease:
         if self._clock() > deadline - self.config.retry.min_attempt_s:
             raise self._failure("deadline", "no time is left", attempts)
         try:
-            return await self._dispatcher.acquire(wanted, deadline, self.config.max_waiting)
+            return await self._dispatcher.acquire(call, deadline, self.config.max_waiting)
         except NoEndpoint as none:
             kind, message = none.kind, none.message
-            if kind == "no_healthy_endpoint" and before is not None:
-                kind, message = before.kind, f"{before.message}; then {message}"
-            hints = [
-                each.retry_after_s for each in (none, before) if each is not None and each.retry_after_s is not None
-            ]
+            if kind == "no_healthy_endpoint" and last is not None:
+                kind, message = last.kind, f"{last.message}; then {message}"
+            hints = [f.retry_after_s for f in (none, last) if f is not None and f.retry_after_s is not None]
             raise self._failure(kind, message, attempts, max(hints, default=None)) from none
 
     @spans.traced("call a judge", "client")
@@ -166,7 +164,7 @@ class Pool:
     async def _before_next(
         self,
         fault: Fault,
-        here: Sequence[Attempt],
+        tries: Sequence[Attempt],
         names: frozenset[str],
         deadline: float,
         attempts: list[Attempt],
@@ -177,17 +175,17 @@ class Pool:
             EndpointFailure: there must be no further attempt.
         """
         retry = self.config.retry
-        timeouts = sum(attempt.kind == "timeout" for attempt in here)
-        final = fault.retry is Retry.NEVER or not names or len(here) >= retry.attempts or timeouts >= _MAX_TIMEOUTS
+        timeouts = sum(attempt.kind == "timeout" for attempt in tries)
+        final = fault.retry is Retry.NEVER or not names or len(tries) >= retry.attempts or timeouts >= _MAX_TIMEOUTS
         if final:
             raise self._failure(fault.kind, fault.message, attempts, fault.retry_after_s)
-        known = [
+        times = [
             seconds
             for name in names
             if (seconds := self._dispatcher.endpoints[name].latency.estimate_s(0, self._clock())) is not None
         ]
-        needed_s = max(retry.min_attempt_s, min(known, default=0.0))
-        wait_s = delay_s(retry, len(here), self._chance)
+        needed_s = max(retry.min_attempt_s, min(times, default=0.0))
+        wait_s = delay_s(retry, len(tries), self._chance)
         while True:
             if self._clock() + wait_s + needed_s > deadline:
                 raise self._failure(

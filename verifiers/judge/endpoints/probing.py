@@ -70,7 +70,7 @@ class Prober:
     async def probe(self) -> None:
         """Probe once, and update the endpoint's state with the result."""
         endpoint = self._endpoint
-        before = endpoint.health.state
+        old_state = endpoint.health.state
         endpoint.counters.probes += 1
         try:
             await self._check_health()
@@ -86,7 +86,7 @@ class Prober:
             endpoint.health.succeeded()
         finally:
             endpoint.suspected = None
-        if endpoint.health.state is not before:
+        if endpoint.health.state is not old_state:
             log.log(
                 logging.ERROR if endpoint.health.state is State.DISABLED else logging.INFO,
                 "judge endpoint %s is %s (%s)",
@@ -144,8 +144,8 @@ class Prober:
         config = self._endpoint.config
         form = min(SERVERS[config.protocol].forms, key=_FORMS.index)
         text = _MESSAGES[0]["content"]
-        one: Input = (text, text) if form == "pair" else text
-        reply, _ = await exchange(self._endpoint, [one], form, {}, config.timeout.probe_s, self._wall())
+        probe_input: Input = (text, text) if form == "pair" else text
+        reply, _ = await exchange(self._endpoint, [probe_input], form, {}, config.timeout.probe_s, self._wall())
         if reply.rewards[0] is None:
             raise Fault("bad_upstream_body", "the reward of the probe is not a finite number", ill=True)
 
@@ -180,11 +180,11 @@ def _read(content: Mapping[str, Any], body: Mapping[str, Any], can: Capabilities
 
 def _keeps(text: Any, finish_reason: Any) -> bool | None:
     """Whether the reply follows the schema; None if it was cut off too early to tell."""
-    said = text.strip() if isinstance(text, str) else ""
+    reply = text.strip() if isinstance(text, str) else ""
     try:
-        if msgspec.json.decode(said) == {"code": PROBE_WORD}:
+        if msgspec.json.decode(reply) == {"code": PROBE_WORD}:
             return True
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         pass
-    begun = not said or said.startswith("{")
-    return None if finish_reason == "length" and begun else False
+    is_start_of_object = not reply or reply.startswith("{")
+    return None if finish_reason == "length" and is_start_of_object else False

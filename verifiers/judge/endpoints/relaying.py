@@ -79,8 +79,8 @@ class StreamRelay:
                 first = await wire.piece(response, until - self._clock())
                 _check_first(first)
                 head = {name: response.headers[name] for name in _HEADERS if name in response.headers}
-                rest = Events(first, response, lease, self._deadline, self._clock)
-                return RelayedStream(200, head, endpoint.name, attempt, rest)
+                events = Events(first, response, lease, self._deadline, self._clock)
+                return RelayedStream(200, head, endpoint.name, attempt, events)
             answer = await wire.read(response, until - self._clock())
         except BaseException:
             wire.end(response)
@@ -168,13 +168,13 @@ class Events(AsyncIterator[bytes]):
 def encoded(body: Mapping[str, Any], lease: Lease, *, stream: bool) -> bytes:
     """The request in the form for this endpoint."""
     config = lease.endpoint.config
-    whole = {**config.extra_body, **body, "model": config.model}
-    if stream or "stream" in whole:
-        whole["stream"] = stream
+    content = {**config.extra_body, **body, "model": config.model}
+    if stream or "stream" in content:
+        content["stream"] = stream
     if not stream:
-        whole.pop("stream_options", None)
+        content.pop("stream_options", None)
     try:
-        return msgspec.json.encode(whole)
+        return msgspec.json.encode(content)
     except (TypeError, ValueError, RecursionError) as error:
         raise Fault(
             "bad_upstream_request", f"the request is not JSON: {type(error).__name__}", Retry.NEVER, reached=False
@@ -193,7 +193,7 @@ def blame(answer: Answer, lease: Lease, wall: float) -> None:
             answer.status,
             answer.headers,
             answer.body,
-            sent=(),
+            names=(),
             retry_404=endpoint.config.retry_404,
             wall=wall,
             secrets=endpoint.wire.secrets,

@@ -27,11 +27,11 @@ class _Outline(msgspec.Struct):
 def outline(body: bytes) -> dict[str, Any]:
     """The usage in the JSON object of a body, which may be as large as the caller asked for. Raises as `decode`."""
     try:
-        parts = _outline_decoder.decode(body)
+        fields = _outline_decoder.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return decode(body)
-    has_choices = bytes(parts.choices) not in (b"null", b"[]")
-    content = {"choices": has_choices, "usage": _part(parts.usage), "error": _part(parts.error)}
+    has_choices = bytes(fields.choices) not in (b"null", b"[]")
+    content = {"choices": has_choices, "usage": _part(fields.usage), "error": _part(fields.error)}
     if content["error"] and not has_choices:
         raise _error_within(content["error"], body)
     return content
@@ -65,7 +65,7 @@ def decode(body: bytes) -> dict[str, Any]:
 def _error_within(error: Any, body: bytes) -> Fault:
     code = error.get("code") if isinstance(error, dict) else None
     if isinstance(code, int) and not isinstance(code, bool) and 400 <= code < 600:
-        return fault_of(code, {}, body, sent=(), retry_404=False, wall=0.0, secrets=())
+        return fault_of(code, {}, body, names=(), retry_404=False, wall=0.0, secrets=())
     return _bad("an error with status 200")
 
 
@@ -90,9 +90,9 @@ def _mended(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     if isinstance(value, list):
-        return [_mended(each) for each in value]
+        return [_mended(member) for member in value]
     if isinstance(value, dict):
-        return {_mended(name): _mended(each) for name, each in value.items()}
+        return {_mended(name): _mended(member) for name, member in value.items()}
     return value
 
 
@@ -105,7 +105,7 @@ def choice_of(content: Mapping[str, Any]) -> Mapping[str, Any]:
     choices = content.get("choices")
     if not isinstance(choices, list) or not choices:
         raise _bad("no choices")
-    first = [each for each in choices if isinstance(each, dict) and each.get("index") in (0, None)]
+    first = [choice for choice in choices if isinstance(choice, dict) and choice.get("index") in (0, None)]
     if not first:
         raise _bad("no choice with index 0")
     if len(first) > 1 and not _all_equal(first):
@@ -117,7 +117,7 @@ def choice_of(content: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _all_equal(choices: Sequence[Mapping[str, Any]]) -> bool:
     try:
-        return all(each == choices[0] for each in choices[1:])
+        return all(choice == choices[0] for choice in choices[1:])
     except RecursionError:
         return False
 
@@ -125,12 +125,12 @@ def _all_equal(choices: Sequence[Mapping[str, Any]]) -> bool:
 def message_of(choice: Mapping[str, Any]) -> Mapping[str, Any]:
     """The message; a content list of texts becomes one text."""
     message: Mapping[str, Any] = choice["message"]
-    parts = message.get("content")
-    if isinstance(parts, list) and all(
-        isinstance(part, dict) and part.get("type") in ("text", "output_text") and isinstance(part.get("text"), str)
-        for part in parts
+    content = message.get("content")
+    if isinstance(content, list) and all(
+        isinstance(piece, dict) and piece.get("type") in ("text", "output_text") and isinstance(piece.get("text"), str)
+        for piece in content
     ):
-        return {**message, "content": "".join(part["text"] for part in parts)}
+        return {**message, "content": "".join(piece["text"] for piece in content)}
     return message
 
 
@@ -152,12 +152,12 @@ def _count(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 31 else None
 
 
-def says_other_model(asked: str, answered: str | None) -> bool:
+def says_other_model(requested: str, answered: str | None) -> bool:
     """Whether another model answered: its name differs by more than a date or a folder."""
     if not answered:
         return False
-    one, two = asked.casefold().rsplit("/", 1)[-1], answered.casefold().rsplit("/", 1)[-1]
-    return not (one.startswith(two) or two.startswith(one))
+    requested_name, answered_name = requested.casefold().rsplit("/", 1)[-1], answered.casefold().rsplit("/", 1)[-1]
+    return not (requested_name.startswith(answered_name) or answered_name.startswith(requested_name))
 
 
 def text_or_none(value: Any) -> str | None:

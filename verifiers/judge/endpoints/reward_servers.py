@@ -120,8 +120,8 @@ def _error_in(content: Any) -> str:
 def _usage_of(content: Any) -> Usage:
     usage = content.get("usage") if isinstance(content, dict) else None
     tokens = usage.get("prompt_tokens") if isinstance(usage, dict) else None
-    known = isinstance(tokens, int) and not isinstance(tokens, bool) and 0 <= tokens < 1 << 31
-    return Usage(prompt=tokens, completion=0) if known else Usage()
+    is_count = isinstance(tokens, int) and not isinstance(tokens, bool) and 0 <= tokens < 1 << 31
+    return Usage(prompt=tokens, completion=0) if is_count else Usage()
 
 
 def _by_index(rows: Sequence[Any]) -> Sequence[Any]:
@@ -165,10 +165,10 @@ def _is_finite(value: Any) -> bool:
 
 
 def _labelled(classes: Any) -> Rewards | None:
-    labels = tuple(each["label"] for each in classes)
+    labels = tuple(entry["label"] for entry in classes)
     if not labels or len(set(labels)) < len(labels) or not all(isinstance(label, str) for label in labels):
         raise ValueError("labels are missing, or occur twice")
-    values = [each["score"] for each in classes]
+    values = [entry["score"] for entry in classes]
     return Rewards([values], labels) if all(_is_finite(value) for value in values) else None
 
 

@@ -34,7 +34,7 @@ class RewardCall:
         self._form = form
         self._options = options
         self._wall = wall
-        self.tokens = sum(tokens_of(each) for each in inputs)
+        self.tokens = sum(tokens_of(entry) for entry in inputs)
         self.affinity: bytes | None = None
 
     async def run(self, lease: Lease, within_s: float, attempt: int) -> RewardReply:
@@ -55,8 +55,8 @@ async def exchange(
     config = endpoint.config
     server = SERVERS[config.protocol]
     if form not in server.forms:
-        wanted = " or ".join(sorted(server.forms))
-        raise Fault("bad_upstream_request", f"{config.protocol} takes {wanted}", Retry.NEVER, reached=False)
+        forms = " or ".join(sorted(server.forms))
+        raise Fault("bad_upstream_request", f"{config.protocol} takes {forms}", Retry.NEVER, reached=False)
     body = {"model": config.model, **server.body(inputs, form), **options, **config.extra_body}
     answer = await endpoint.wire.post(msgspec.json.encode(body), within_s)
     if answer.status != 200:
@@ -69,13 +69,15 @@ def _fault(endpoint: Endpoint, status: int, headers: Any, body: bytes, wall: flo
     config = endpoint.config
     try:
         return fault_of(
-            status, headers, body, sent=(), retry_404=config.retry_404, wall=wall, secrets=endpoint.wire.secrets
+            status, headers, body, names=(), retry_404=config.retry_404, wall=wall, secrets=endpoint.wire.secrets
         )
     except Filtered as filtered:
         return Fault("bad_upstream_request", str(filtered), Retry.NEVER, status=status)
 
 
-def tokens_of(each: Input) -> float:
+def tokens_of(entry: Input) -> float:
     """The estimated tokens of an input."""
-    texts = [each] if isinstance(each, str) else [part if isinstance(part, str) else part["content"] for part in each]
+    texts = (
+        [entry] if isinstance(entry, str) else [part if isinstance(part, str) else part["content"] for part in entry]
+    )
     return estimated_tokens([{"content": text} for text in texts], 0)

@@ -106,14 +106,14 @@ class Meter:
 
     def verdict(self, amount: float, now: float) -> Allowance:
         slot = self._slot(now)
-        spent, own = self._spent.total(slot), self._sent.total(slot) + self._unsent.total(slot)
-        if not fits(spent + own + amount, self._limit):
+        spent, own_spending = self._spent.total(slot), self._sent.total(slot) + self._unsent.total(slot)
+        if not fits(spent + own_spending + amount, self._limit):
             return Allowance.NEVER
         if self._peers.is_lost:
             share = max(self._granted, (self._limit - spent) / self._peers.replicas)
-            if fits(own + self._reserved + amount, share):
+            if fits(own_spending + self._reserved + amount, share):
                 return Allowance.YES
-            return Allowance.LATER if fits(own + amount, share) else Allowance.NEVER
+            return Allowance.LATER if fits(own_spending + amount, share) else Allowance.NEVER
         if fits(self._unsent.total(slot) + self._reserved + amount, self._granted):
             return Allowance.YES
         self._needed = max(self._needed, amount)
@@ -137,10 +137,10 @@ class Meter:
         slot = self._slot(now)
         if not self._is_sent:
             self._sent, self._unsent, self._is_sent = self._unsent, _Window(), True
-        change, held = self._sent.total(slot), max(self._reserved, 0.0) + self._unsent.total(slot)
-        active = (change > 0 or held > 0 or self._needed > 0) and not self._peers.only_reports
-        self._granted = held
-        return Report(self._limit, self._slot_s, change, held, max(self._needed, _LEAST) if active else 0.0)
+        change, reserved = self._sent.total(slot), max(self._reserved, 0.0) + self._unsent.total(slot)
+        active = (change > 0 or reserved > 0 or self._needed > 0) and not self._peers.only_reports
+        self._granted = reserved
+        return Report(self._limit, self._slot_s, change, reserved, max(self._needed, _LEAST) if active else 0.0)
 
     def take_grant(self, grant: Grant, now: float) -> None:
         self._granted = grant.granted
@@ -162,7 +162,7 @@ class SharedSpending(Spending):
 
     def verdict(self, tokens: float, cost: float, now: float) -> Allowance:
         verdicts = {meter.verdict(amount, now) for meter, amount in self._with(tokens, cost)}
-        return next((each for each in (Allowance.NEVER, Allowance.LATER) if each in verdicts), Allowance.YES)
+        return next((a for a in (Allowance.NEVER, Allowance.LATER) if a in verdicts), Allowance.YES)
 
     def reserve(self, tokens: float, cost: float) -> None:
         for meter, amount in self._with(tokens, cost):

@@ -65,20 +65,20 @@ def fault_of(
     headers: Mapping[str, str],
     body: bytes,
     *,
-    sent: Sequence[str],
+    names: Sequence[str],
     retry_404: bool,
     wall: float,
     secrets: Sequence[str],
 ) -> Fault:
     """The fault for a status other than 200.
 
-    `sent`: the parameters of the request; `wall`: the time, for headers with dates.
+    `names`: the parameters of the request; `wall`: the time, for headers with dates.
 
     Raises:
         Filtered: the endpoint's filter refused the prompt.
     """
     error = read_error(body)
-    fault = _classify(status, error, sent, retry_404, secrets)
+    fault = _classify(status, error, names, retry_404, secrets)
     fault.status = status
     fault.retry_after_s = retry_after(headers, wall)
     wish = headers.get("x-should-retry")
@@ -89,55 +89,55 @@ def fault_of(
     return fault
 
 
-def _classify(status: int, error: ErrorBody, sent: Sequence[str], retry_404: bool, secrets: Sequence[str]) -> Fault:
-    said = f"HTTP {status}: {quoted(error.message, secrets)}" if error.message else f"HTTP {status}"
+def _classify(status: int, error: ErrorBody, names: Sequence[str], retry_404: bool, secrets: Sequence[str]) -> Fault:
+    text = f"HTTP {status}: {quoted(error.message, secrets)}" if error.message else f"HTTP {status}"
     if status < 300:
-        return Fault("bad_upstream_body", f"{said} where 200 was expected", ill=True)
+        return Fault("bad_upstream_body", f"{text} where 200 was expected", ill=True)
     if status < 400:
         return Fault("bad_upstream_body", f"HTTP {status}: redirects are not followed", Retry.ELSEWHERE, ill=True)
     if status in (400, 403, 422) and _is_filtered(error):
-        raise Filtered(said)
-    if status in _ABOUT_THE_PROMPT and (fault := _about_the_prompt(status, error, sent, said)) is not None:
+        raise Filtered(text)
+    if status in _ABOUT_THE_PROMPT and (fault := _about_the_prompt(status, error, names, text)) is not None:
         return fault
     if status in SERVER_TROUBLE:
-        return Fault("upstream_5xx", said, refused=status == 503, ill=True)
+        return Fault("upstream_5xx", text, refused=status == 503, ill=True)
     if status == 429:
         if _QUOTA_CODES & error.words:
-            return Fault("quota", said, Retry.ELSEWHERE, ill=True)
-        return Fault("rate_limited", said, refused=True)
+            return Fault("quota", text, Retry.ELSEWHERE, ill=True)
+        return Fault("rate_limited", text, refused=True)
     if status in (400, 413, 422):
-        return _about_the_request(status, error, said)
+        return _about_the_request(status, error, text)
     if status == 404 and retry_404:
-        return Fault("upstream_5xx", said, ill=True)
+        return Fault("upstream_5xx", text, ill=True)
     if status in (401, 403, 404):
         # The server's own words are not used, because they may hold a part of the key.
         kind = "model_not_found" if status == 404 else "auth"
-        return Fault(kind, said if status == 404 else f"HTTP {status}", Retry.ELSEWHERE, suspect=True)
+        return Fault(kind, text if status == 404 else f"HTTP {status}", Retry.ELSEWHERE, suspect=True)
     if status == 402:
-        return Fault("quota", said, Retry.ELSEWHERE, ill=True)
+        return Fault("quota", text, Retry.ELSEWHERE, ill=True)
     if status == 408:
-        return Fault("timeout", said, refused=True, ill=True)
+        return Fault("timeout", text, refused=True, ill=True)
     if status in PASSING_TROUBLE:
-        return Fault("upstream_5xx", said)
+        return Fault("upstream_5xx", text)
     if status >= 500:
-        return Fault("upstream_5xx", said, Retry.ELSEWHERE, ill=True)
-    return Fault("bad_upstream_request", said, Retry.NEVER)
+        return Fault("upstream_5xx", text, Retry.ELSEWHERE, ill=True)
+    return Fault("bad_upstream_request", text, Retry.NEVER)
 
 
-def _about_the_prompt(status: int, error: ErrorBody, sent: Sequence[str], said: str) -> Fault | None:
+def _about_the_prompt(status: int, error: ErrorBody, names: Sequence[str], text: str) -> Fault | None:
     """The fault of a parameter or of the length of the prompt; None if the error means something else."""
-    parameter = _unsupported(error, sent) if status != 413 else None
+    parameter = _unsupported(error, names) if status != 413 else None
     if parameter is not None:
-        return Fault("bad_upstream_request", said, Retry.ELSEWHERE, parameter=parameter)
-    return Fault("context_overflow", said, Retry.NEVER) if _is_too_long(error) else None
+        return Fault("bad_upstream_request", text, Retry.ELSEWHERE, parameter=parameter)
+    return Fault("context_overflow", text, Retry.NEVER) if _is_too_long(error) else None
 
 
-def _about_the_request(status: int, error: ErrorBody, said: str) -> Fault:
+def _about_the_request(status: int, error: ErrorBody, text: str) -> Fault:
     if status == 413:
-        return Fault("bad_upstream_request", said, Retry.NEVER)
+        return Fault("bad_upstream_request", text, Retry.NEVER)
     if _MODEL_CODES & error.words:
-        return Fault("model_not_found", said, Retry.ELSEWHERE, suspect=True)
-    return Fault("bad_upstream_request", said, Retry.NEVER)
+        return Fault("model_not_found", text, Retry.ELSEWHERE, suspect=True)
+    return Fault("bad_upstream_request", text, Retry.NEVER)
 
 
 def _is_too_long(error: ErrorBody) -> bool:
@@ -151,13 +151,13 @@ def _is_filtered(error: ErrorBody) -> bool:
     return bool(_FILTER_CODES & error.words)
 
 
-def _unsupported(error: ErrorBody, sent: Sequence[str]) -> str | None:
+def _unsupported(error: ErrorBody, names: Sequence[str]) -> str | None:
     """The parameter of ours that the server refuses; None if the error means something else.
 
     A message about context lengths may name `max_tokens`, too, but has none of the words for an unknown parameter.
     """
     text = error.message.casefold()
-    candidates = [name for name in DROPPABLE if name in sent]
+    candidates = [name for name in DROPPABLE if name in names]
     if _CONTEXT_CODES & error.words or any(word in text for word in _CONTEXT_WORDS):
         return None
     if error.code.casefold() in ("unsupported_parameter", "unsupported_value", "unknown_parameter") or any(
@@ -166,8 +166,8 @@ def _unsupported(error: ErrorBody, sent: Sequence[str]) -> str | None:
         param = error.param.split(".")[0].split("[")[0]
         if param:
             return param if param in candidates else None
-        named = _words(text)
-        return next((name for name in candidates if name in named), None)
+        mentioned = _words(text)
+        return next((name for name in candidates if name in mentioned), None)
     return None
 
 

@@ -147,19 +147,19 @@ class Wire:
         return self._session
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
-        most = self._config.max_response_bytes
-        if response.content_length is not None and response.content_length > most:
-            raise _too_long(most)
+        limit = self._config.max_response_bytes
+        if response.content_length is not None and response.content_length > limit:
+            raise _too_long(limit)
         pieces: list[bytes] = []
         size = 0
         while piece := await response.content.readany():
             size += len(piece)
-            if size > most:
-                raise _too_long(most)
+            if size > limit:
+                raise _too_long(limit)
             pieces.append(piece)
         body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
         encoding = response.headers.get("Content-Encoding", "").casefold()
-        return body if encoding in _IDENTITY else await asyncio.to_thread(_inflate, body, encoding, most)
+        return body if encoding in _IDENTITY else await asyncio.to_thread(_inflate, body, encoding, limit)
 
 
 @contextmanager

@@ -77,12 +77,12 @@ def read(
     if schema.kind is Kind.DECISION:
         return _read_decision(schema, text, context)
     is_cut = channels.is_cut(finish_reason)
-    found = _find(schema, text, context, is_cut=is_cut)
+    finding = _find(schema, text, context, is_cut=is_cut)
     if not schema.logprobs:
-        return found.reading
-    if found.begin is None:
-        return replace(found.reading, flags=(*found.reading.flags, "no_logprobs"))
-    return _with_probabilities(schema, found.reading, logprobs, text, found.begin)
+        return finding.reading
+    if finding.begin is None:
+        return replace(finding.reading, flags=(*finding.reading.flags, "no_logprobs"))
+    return _with_probabilities(schema, finding.reading, logprobs, text, finding.begin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +93,13 @@ class _Found:
 
 
 def _find(schema: Schema, text: str, context: Context, *, is_cut: bool) -> _Found:
-    inner = decoding.decoded_text(text)
-    if inner is None:
+    decoded = decoding.decoded_text(text)
+    if decoded is None:
         return _find_object(schema, text, context, is_cut=is_cut) or _find_text(schema, text, context, is_cut=is_cut)
-    found = _find_object(schema, inner, context, is_cut=is_cut)
-    if found is None or "repaired" in found.reading.flags:
+    finding = _find_object(schema, decoded, context, is_cut=is_cut)
+    if finding is None or "repaired" in finding.reading.flags:
         raise _no_verdict("invalid_json", is_cut)
-    return _Found(_flagged(found.reading, "repaired"))
+    return _Found(_flagged(finding.reading, "repaired"))
 
 
 def _find_object(schema: Schema, text: str, context: Context, *, is_cut: bool) -> _Found | None:
@@ -108,9 +108,9 @@ def _find_object(schema: Schema, text: str, context: Context, *, is_cut: bool) -
     A terminal object beats an initial one. An object between other words is a quotation. If a text begins with an
     object that is not a verdict and goes on, then something has broken out of its string.
     """
-    found = [each for each in objects.candidates(text) if _could_be_verdict(schema, each)]
-    owners = [each for each in found if each.owns_lines]
-    first = found[0] if found and found[0].is_initial else None
+    verdicts = [candidate for candidate in objects.candidates(text) if _could_be_verdict(schema, candidate)]
+    owners = [candidate for candidate in verdicts if candidate.owns_lines]
+    first = verdicts[0] if verdicts and verdicts[0].is_initial else None
     if first is None and objects.starts_with_object(text):
         raise _no_verdict("ambiguous" if owners else "invalid_json", is_cut)
     if owners and owners[-1].is_terminal:
@@ -171,13 +171,13 @@ def _read_object(schema: Schema, candidate: objects.Candidate, context: Context)
         return _Found(Reading(scores, criteria.mean_by_weight(scores, context.criteria), flags, reasons=reasons))
     if not isinstance(value, Mapping):
         raise Unparseable("schema_mismatch", "expected an object, found an array")
-    given = decoding.member(value, schema.key)
-    if given is decoding.MISSING:
+    raw_value = decoding.member(value, schema.key)
+    if raw_value is decoding.MISSING:
         raise Unparseable("schema_mismatch", f"no {schema.key!r}")
     rationale = next((text for key in _RATIONALES if isinstance(text := decoding.member(value, key), str)), None)
-    reading = _valued(schema, given, context, flags, None if rationale is None else _clip(rationale))
-    begin = None if is_repaired else decoding.begin_of(candidate.source, schema.key)
-    return _Found(reading, None if begin is None else candidate.begin + begin)
+    reading = _valued(schema, raw_value, context, flags, None if rationale is None else _clip(rationale))
+    offset = None if is_repaired else decoding.begin_of(candidate.source, schema.key)
+    return _Found(reading, None if offset is None else candidate.begin + offset)
 
 
 def _find_text(schema: Schema, text: str, context: Context, *, is_cut: bool) -> _Found:
@@ -203,18 +203,18 @@ def _find_text(schema: Schema, text: str, context: Context, *, is_cut: bool) -> 
             raise Unparseable("ambiguous", "two lines are a verdict each")
         return _Found(reading, line.begin)
     # If probabilities of labels are requested, only one token is: then the text is not cut off.
-    for alone in lines.bare_lines(text) if schema.bare and (not is_cut or schema.logprobs) else ():
-        if is_cut and alone.begin > 0:
+    for bare_line in lines.bare_lines(text) if schema.bare and (not is_cut or schema.logprobs) else ():
+        if is_cut and bare_line.begin > 0:
             break
         try:
-            reading = _valued(schema, alone.value, context, flags)
+            reading = _valued(schema, bare_line.value, context, flags)
         except Unparseable as error:
             if error.kind in ("out_of_range", "scale_mismatch"):
                 raise
             continue
-        if any(_differs(schema, earlier, context, reading) for earlier in set(alone.earlier)):
+        if any(_differs(schema, earlier, context, reading) for earlier in set(bare_line.earlier)):
             raise Unparseable("ambiguous", "two lines are a verdict each")
-        return _Found(reading, alone.begin)
+        return _Found(reading, bare_line.begin)
     if schema.kind is Kind.LABELS and labels.begins_with_label(schema, text):
         raise _no_verdict("ambiguous", is_cut)
     raise _no_verdict("no_verdict", is_cut)
@@ -229,27 +229,27 @@ def _differs(schema: Schema, earlier: str, context: Context, reading: Reading) -
 
 
 def _valued(
-    schema: Schema, given: Any, context: Context, flags: tuple[str, ...] = (), rationale: str | None = None
+    schema: Schema, raw_value: Any, context: Context, flags: tuple[str, ...] = (), rationale: str | None = None
 ) -> Reading:
     """A label or a number with its score."""
     if schema.kind is Kind.LABELS:
-        label = labels.read_label(schema, given)
+        label = labels.read_label(schema, raw_value)
         return Reading(label, schema.scores[label], flags, rationale)
     if schema.kind is Kind.NUMBER:
-        number = numbers.read_number(given, schema.low, schema.high)
+        number = numbers.read_number(raw_value, schema.low, schema.high)
         return Reading(number, schema.worth(number), flags, rationale)
-    step = numbers.read_number(given, 0, context.n_steps, whole=True)
+    step = numbers.read_number(raw_value, 0, context.n_steps, is_integer=True)
     return Reading(step, (step - 1) / context.n_steps if step else 1.0, flags, rationale)
 
 
-def _with_probabilities(schema: Schema, reading: Reading, logprobs: Any, text: str, begin: int) -> Reading:
+def _with_probabilities(schema: Schema, reading: Reading, logprobs: Any, text: str, position: int) -> Reading:
     assert isinstance(reading.value, str | int | float)
-    begin += len(text[begin:]) - len(text[begin:].lstrip(" \t\r\n*`_'\"[](){}$"))
-    found = probabilities.distribution(schema, logprobs, text, begin, reading.value)
-    if found is None:
+    position += len(text[position:]) - len(text[position:].lstrip(" \t\r\n*`_'\"[](){}$"))
+    distribution = probabilities.distribution(schema, logprobs, text, position, reading.value)
+    if distribution is None:
         return _flagged(reading, "no_logprobs")
-    score = probabilities.expected(schema, found.probabilities)
-    return replace(reading, score=score, probabilities=found.probabilities, mass=found.mass)
+    score = probabilities.expected(schema, distribution.probabilities)
+    return replace(reading, score=score, probabilities=distribution.probabilities, mass=distribution.mass)
 
 
 def _read_decision(schema: Schema, text: str, context: Context) -> Reading:
@@ -277,5 +277,5 @@ def _flagged(reading: Reading, flag: str) -> Reading:
 
 def _clip(text: str) -> str:
     """A text that a verdict may contain: valid UTF-8, short, without control characters."""
-    clean = "".join(each if each.isprintable() else " " for each in text[:_CLIPPED_CHARS])
+    clean = "".join(char if char.isprintable() else " " for char in text[:_CLIPPED_CHARS])
     return clip(" ".join(clean.encode("utf-8", "replace").decode("utf-8").split())) or ""

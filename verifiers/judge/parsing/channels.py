@@ -94,13 +94,13 @@ def _final_channel(text: str, finish_reason: str | None) -> str:
         if _HARMONY_START.match(text) and "<|channel|>" in text:
             raise Unparseable("truncated" if is_cut(finish_reason) else "wrong_channel", "there is no final channel")
         return text
-    begin = finals[-1].end()
-    end = _HARMONY_END.search(text, begin)
+    start = finals[-1].end()
+    end = _HARMONY_END.search(text, start)
     if end is None:
-        return text[begin:].strip()
+        return text[start:].strip()
     if is_cut(finish_reason) and _HARMONY_START.search(text, end.start()):
         raise Unparseable("truncated", "cut in a message after the final one")
-    return text[begin : end.start()].strip()
+    return text[start : end.start()].strip()
 
 
 def _without_thinking(text: str, finish_reason: str | None) -> str:
@@ -112,11 +112,11 @@ def _without_thinking(text: str, finish_reason: str | None) -> str:
     """
     if _TAG.search(text) is None:
         return text
-    own = _objects_with_tags(text)
-    begin = 0
+    object_spans = _objects_with_tags(text)
+    start = 0
     is_object = text.startswith("{")
     for tag in _CLOSING.finditer(text):
-        if _is_within(tag.start(), own) or (is_object and not _is_at_edge(text, tag)):
+        if _is_within(tag.start(), object_spans) or (is_object and not _is_at_edge(text, tag)):
             continue
         if (
             is_object
@@ -125,20 +125,20 @@ def _without_thinking(text: str, finish_reason: str | None) -> str:
         ):
             # A verdict, then a stray tag: there was no thinking before it.
             return text[: tag.start()]
-        begin = tag.end()
-        is_object = text[begin : begin + 200].lstrip().startswith("{")
-    for tag in _OPENING.finditer(text, begin):
-        if not _is_within(tag.start(), own) and _starts_line(text, begin, tag.start()):
+        start = tag.end()
+        is_object = text[start : start + 200].lstrip().startswith("{")
+    for tag in _OPENING.finditer(text, start):
+        if not _is_within(tag.start(), object_spans) and _starts_line(text, start, tag.start()):
             raise Unparseable("truncated", "thinking that never ends")
-    return text[begin:]
+    return text[start:]
 
 
 def _objects_with_tags(text: str) -> list[tuple[int, int]]:
     """Spans of the JSON objects that own their lines and hold tags, from left to right."""
     return [
-        (each.begin, each.end)
-        for each in objects.candidates(text)
-        if each.owns_lines and _TAG.search(each.source) and _is_json(each.source)
+        (candidate.begin, candidate.end)
+        for candidate in objects.candidates(text)
+        if candidate.owns_lines and _TAG.search(candidate.source) and _is_json(candidate.source)
     ]
 
 
@@ -151,15 +151,15 @@ def _is_json(source: str) -> bool:
 
 
 def _is_within(position: int, spans: list[tuple[int, int]]) -> bool:
-    place = bisect_left(spans, (position, 0)) - 1
-    return place >= 0 and position < spans[place][1]
+    index = bisect_left(spans, (position, 0)) - 1
+    return index >= 0 and position < spans[index][1]
 
 
 def _is_at_edge(text: str, tag: re.Match[str]) -> bool:
     """Whether a tag begins or ends its line; a tag inside prose does neither."""
-    after = text[tag.end() : tag.end() + 200].lstrip(" \t")
-    return _starts_line(text, 0, tag.start()) or not after or after.startswith("\n")
+    tail = text[tag.end() : tag.end() + 200].lstrip(" \t")
+    return _starts_line(text, 0, tag.start()) or not tail or tail.startswith("\n")
 
 
-def _starts_line(text: str, begin: int, position: int) -> bool:
-    return not text[max(text.rfind("\n", begin, position) + 1, begin, position - 200) : position].strip()
+def _starts_line(text: str, start: int, position: int) -> bool:
+    return not text[max(text.rfind("\n", start, position) + 1, start, position - 200) : position].strip()

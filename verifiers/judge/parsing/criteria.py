@@ -52,20 +52,20 @@ def mean_by_weight(scores: Mapping[str, float], weights: Mapping[str, float]) ->
     """The earned weight over the weight that can be earned; faults (weights below 0) are subtracted."""
     earnable = sum(weight for weight in weights.values() if weight > 0)
     if earnable <= 0:
-        lost = sum(-weights[name] * score for name, score in scores.items())
+        penalty = sum(-weights[name] * score for name, score in scores.items())
         at_stake = sum(-weight for weight in weights.values())
-        return 1.0 - lost / at_stake if at_stake else 0.0
+        return 1.0 - penalty / at_stake if at_stake else 0.0
     return min(1.0, max(0.0, sum(weights[name] * score for name, score in scores.items()) / earnable))
 
 
 def _entries(schema: Schema, value: Any, context: Context) -> Iterable[tuple[str, Any]]:
-    found = value if isinstance(value, list) else member(value, schema.key)
-    if isinstance(found, list):
-        return [(_id(entry), entry) for entry in found]
-    if isinstance(found, Mapping):
-        return _by_id(found, context)
-    if found is not MISSING:
-        raise Unparseable("schema_mismatch", f"{schema.key} is {type(found).__name__}")
+    entries = value if isinstance(value, list) else member(value, schema.key)
+    if isinstance(entries, list):
+        return [(_id(entry), entry) for entry in entries]
+    if isinstance(entries, Mapping):
+        return _by_id(entries, context)
+    if entries is not MISSING:
+        raise Unparseable("schema_mismatch", f"{schema.key} is {type(entries).__name__}")
     if not any(fold(name) in map(fold, context.criteria) for name in value):
         raise Unparseable("schema_mismatch", f"no {schema.key!r}")
     return _by_id({name: entry for name, entry in value.items() if _is_entry(name, entry, context)}, context)
@@ -78,12 +78,12 @@ def _is_entry(name: str, entry: Any, context: Context) -> bool:
     return not (isinstance(entry, str) or fold(name).replace(" ", "_") in _TOTALS)
 
 
-def _by_id(found: Mapping[str, Any], context: Context) -> list[tuple[str, Any]]:
+def _by_id(entries: Mapping[str, Any], context: Context) -> list[tuple[str, Any]]:
     """The entries by id. Keys are compared without case, so ids must differ in more than case."""
     ids = {fold(name): name for name in context.criteria}
     if len(ids) != len(context.criteria):
         raise Unparseable("ambiguous", "ids that differ in case only cannot be keys")
-    return [(ids.get(fold(name), name), entry) for name, entry in found.items()]
+    return [(ids.get(fold(name), name), entry) for name, entry in entries.items()]
 
 
 def _id(entry: Any) -> str:
@@ -96,12 +96,12 @@ def _id(entry: Any) -> str:
 def _score(entry: Any, choices: Sequence[str]) -> float:
     if not isinstance(entry, Mapping):
         return _worth(entry, choices)
-    found = {_worth(value, choices) for key in _VERDICTS if (value := member(entry, key)) is not MISSING}
-    if not found:
+    worths = {_worth(value, choices) for key in _VERDICTS if (value := member(entry, key)) is not MISSING}
+    if not worths:
         raise Unparseable("schema_mismatch", "an entry without a score")
-    if len(found) > 1:
+    if len(worths) > 1:
         raise Unparseable("ambiguous", "an entry has two verdicts that contradict each other")
-    return found.pop()
+    return worths.pop()
 
 
 def _worth(value: Any, choices: Sequence[str]) -> float:
@@ -109,28 +109,28 @@ def _worth(value: Any, choices: Sequence[str]) -> float:
     meaning = value if isinstance(value, bool) else _MEANINGS.get(fold(value)) if isinstance(value, str) else None
     if not choices:
         return float(meaning) if meaning is not None else float(read_number(value, 0.0, 1.0))
-    said = fold(value) if isinstance(value, str) else None
+    text = fold(value) if isinstance(value, str) else None
     if isinstance(value, int | float) and not isinstance(value, bool):
-        said = f"{value:g}"
-    named = [place for place, choice in enumerate(choices) if fold(choice) == said]
-    if not named and meaning is not None:  # a boolean, or a number, for an answer that is yes or no
-        named = [place for place, choice in enumerate(choices) if _MEANINGS.get(fold(choice)) is meaning]
-    if not named and said in ("0", "1") and len(choices) == _BINARY:
-        named = [place for place, choice in enumerate(choices) if _MEANINGS.get(fold(choice)) is (said == "1")]
-    if len(named) != 1:
+        text = f"{value:g}"
+    hits = [at for at, choice in enumerate(choices) if fold(choice) == text]
+    if not hits and meaning is not None:  # a boolean, or a number, for an answer that is yes or no
+        hits = [at for at, choice in enumerate(choices) if _MEANINGS.get(fold(choice)) is meaning]
+    if not hits and text in ("0", "1") and len(choices) == _BINARY:
+        hits = [at for at, choice in enumerate(choices) if _MEANINGS.get(fold(choice)) is (text == "1")]
+    if len(hits) != 1:
         raise Unparseable("schema_mismatch", f"expected one of {list(choices)[:20]}")
-    return named[0] / (len(choices) - 1)
+    return hits[0] / (len(choices) - 1)
 
 
 _BINARY: Final = 2
 NOT_QUOTED: Final = "no quotation of it stands in the response"
 
 
-def _is_quoted(entry: Any, shown: str) -> bool:
+def _is_quoted(entry: Any, response: str) -> bool:
     """Whether the entry quotes the response, but for spaces and case."""
     quote = member(entry, "quote") if isinstance(entry, Mapping) else MISSING
     words = flat(quote) if isinstance(quote, str) else ""
-    return bool(words) and words in flat(shown)
+    return bool(words) and words in flat(response)
 
 
 def flat(text: str) -> str:

@@ -25,16 +25,16 @@ def choice(schema: Schema, body: Any, context: Context) -> tuple[str, dict[str, 
     labels = list(context.labels or schema.scores)
     answer = _answer(body, context.question)
     probabilities = _probabilities(answer, labels)
-    most = max(probabilities.values())
+    highest = max(probabilities.values())
     chosen = answer.get("choice")
     if chosen is None:
-        leading = [label for label, each in probabilities.items() if each == most]
+        leading = [label for label, probability in probabilities.items() if probability == highest]
         if len(leading) > 1:
             raise Unparseable("ambiguous", "several options have the highest probability")
         return leading[0], probabilities
     if not isinstance(chosen, str) or chosen not in probabilities:
         raise Unparseable("schema_mismatch", "an option that was not asked about")
-    if probabilities[chosen] < most - _TIE:
+    if probabilities[chosen] < highest - _TIE:
         raise Unparseable("ambiguous", "the choice is not the most probable option")
     return chosen, probabilities
 
@@ -43,13 +43,13 @@ def levels(schema: Schema, body: Any, context: Context) -> tuple[float, dict[str
     """The expected number on the schema's scale, and the probability of each level."""
     count = int(schema.high - schema.low) + 1
     answer = _answer(body, context.question)
-    given = answer.get("probabilities")
-    if isinstance(given, list) and given and not isinstance(given[0], Mapping):
-        given = {str(index): each for index, each in enumerate(given)}
-        answer = {**answer, "probabilities": given}
+    raw_probabilities = answer.get("probabilities")
+    if isinstance(raw_probabilities, list) and raw_probabilities and not isinstance(raw_probabilities[0], Mapping):
+        raw_probabilities = {str(index): probability for index, probability in enumerate(raw_probabilities)}
+        answer = {**answer, "probabilities": raw_probabilities}
     by_index = _probabilities(answer, [str(index) for index in range(count)])
-    probabilities = {f"{schema.low + int(index):g}": each for index, each in by_index.items()}
-    return sum(float(level) * each for level, each in probabilities.items()), probabilities
+    probabilities = {f"{schema.low + int(index):g}": probability for index, probability in by_index.items()}
+    return sum(float(level) * probability for level, probability in probabilities.items()), probabilities
 
 
 def predicates(body: Any, context: Context) -> dict[str, float]:
@@ -60,10 +60,10 @@ def predicates(body: Any, context: Context) -> dict[str, float]:
 def _answer(body: Any, name: str) -> Mapping[str, Any]:
     answers = body.get("answers") if isinstance(body, Mapping) else None
     if isinstance(answers, list):
-        named = [each for each in answers if isinstance(each, Mapping) and each.get("name") == name]
-        if len(named) > 1:
+        named_answers = [entry for entry in answers if isinstance(entry, Mapping) and entry.get("name") == name]
+        if len(named_answers) > 1:
             raise Unparseable("duplicate_criteria", f"the question {name!r} is answered more than once")
-        answer: Any = named[0] if named else None
+        answer: Any = named_answers[0] if named_answers else None
     elif isinstance(answers, Mapping):
         answer = answers.get(name)
     else:
@@ -80,29 +80,29 @@ def _answer(body: Any, name: str) -> Mapping[str, Any]:
 
 
 def _probabilities(answer: Mapping[str, Any], labels: list[str]) -> dict[str, float]:
-    given = answer.get("probabilities")
-    if isinstance(given, list):
-        given = _listed(given)
-    if not isinstance(given, Mapping):
+    raw_probabilities = answer.get("probabilities")
+    if isinstance(raw_probabilities, list):
+        raw_probabilities = _listed(raw_probabilities)
+    if not isinstance(raw_probabilities, Mapping):
         raise Unparseable("schema_mismatch", "no probabilities")
-    if set(given) != set(labels):
+    if set(raw_probabilities) != set(labels):
         raise Unparseable("schema_mismatch", "other options than were asked about")
-    found = {label: _probability(given[label]) for label in labels}
-    if abs(sum(found.values()) - 1.0) > _SUM_TOLERANCE:
+    probabilities = {label: _probability(raw_probabilities[label]) for label in labels}
+    if abs(sum(probabilities.values()) - 1.0) > _SUM_TOLERANCE:
         raise Unparseable("schema_mismatch", "the probabilities do not sum to 1")
-    return found
+    return probabilities
 
 
-def _listed(given: list[Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for each in given:
-        if not isinstance(each, Mapping) or isinstance(each.get("value"), bool):
+def _listed(entries: list[Any]) -> dict[str, Any]:
+    by_value: dict[str, Any] = {}
+    for entry in entries:
+        if not isinstance(entry, Mapping) or isinstance(entry.get("value"), bool):
             raise Unparseable("schema_mismatch", "an entry of the probabilities without a value")
-        value = str(each.get("value"))
-        if value in found:
+        value = str(entry.get("value"))
+        if value in by_value:
             raise Unparseable("duplicate_key", "an option occurs twice")
-        found[value] = each.get("probability")
-    return found
+        by_value[value] = entry.get("probability")
+    return by_value
 
 
 def _probability(value: Any) -> float:

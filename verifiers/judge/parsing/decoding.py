@@ -38,7 +38,7 @@ def member(value: Mapping[str, Any], key: str) -> Any:
     if key in value:
         return value[key]
     folded = fold(key)
-    return next((found for name, found in value.items() if fold(name) == folded), MISSING)
+    return next((content for name, content in value.items() if fold(name) == folded), MISSING)
 
 
 def decode(source: str) -> tuple[Any, bool]:
@@ -93,10 +93,10 @@ def decoded_text(text: str) -> str | None:
     if not (len(bare) > 1 and bare[0] == bare[-1] == '"'):
         return None
     try:
-        inner = json.loads(bare, strict=False)
+        decoded = json.loads(bare, strict=False)
     except ValueError:
         return None
-    return inner.strip() if isinstance(inner, str) and inner.lstrip().startswith("{") else None
+    return decoded.strip() if isinstance(decoded, str) and decoded.lstrip().startswith("{") else None
 
 
 def _strict(source: str) -> Any:
@@ -129,9 +129,9 @@ def _integer(digits: str) -> int | float:
 def _unwrapped(source: str) -> list[str | None]:
     """The readings without doubled outer braces, and without escapes if all quotes are escaped."""
     readings: list[str | None] = []
-    inner = source[1:-1].strip()
-    if source[0] == "{" and inner[:1] == "{" and inner[-1:] == "}":
-        readings += [inner, _repaired(inner)]
+    body = source[1:-1].strip()
+    if source[0] == "{" and body[:1] == "{" and body[-1:] == "}":
+        readings += [body, _repaired(body)]
     if re.match(r'\{\s*\\"', source):
         with contextlib.suppress(ValueError):
             readings.append(json.loads(f'"{source}"', strict=False))
@@ -148,11 +148,11 @@ def _repaired(source: str) -> str | None:
         text = piece.group()
         position = piece.end()
         if text in _CLOSERS:
-            found = _string(source, position, _CLOSERS[text])
-            if found is None:
+            string = _string(source, position, _CLOSERS[text])
+            if string is None:
                 return None
-            out.append(found[0])
-            position = found[1]
+            out.append(string[0])
+            position = string[1]
             is_python = is_python or text == "'"
         elif text in _PYTHON:
             is_python = True
@@ -164,10 +164,10 @@ def _repaired(source: str) -> str | None:
     return None if is_python and words & _JSON_WORDS else "".join(out)
 
 
-def _string(source: str, begin: int, closers: str) -> tuple[str, int] | None:
-    """A string, whose opening quote ends at `begin`, in JSON form, and its end."""
+def _string(source: str, start: int, closers: str) -> tuple[str, int] | None:
+    """A string, whose opening quote ends at `start`, in JSON form, and its end."""
     out = ['"']
-    position = begin
+    position = start
     while position < len(source):
         character = source[position]
         if character in closers:

@@ -41,16 +41,16 @@ def read_label(schema: Schema, value: Any) -> str:
     text = unicodedata.normalize("NFKC", value.translate(_HIDDEN))
     text = _COMMANDS.sub("", text)
     names = _names(schema)
-    whole = names.get(_bare(text))
-    if whole is not None:
-        return whole
-    parts = [part for part in map(_bare, _SEPARATORS.split(text)) if part]
-    meant = {names.get(part) for part in parts}
-    qualified = {schema.qualifiers.get(part) for part in parts if names.get(part) is None}
-    if _MENU.search(text.strip(_WRAPPERS)) or len(set(parts)) < len(parts):
+    label = names.get(_bare(text))
+    if label is not None:
+        return label
+    words = [word for word in map(_bare, _SEPARATORS.split(text)) if word]
+    labels = {names.get(word) for word in words}
+    qualified = {schema.qualifiers.get(word) for word in words if names.get(word) is None}
+    if _MENU.search(text.strip(_WRAPPERS)) or len(set(words)) < len(words):
         qualified.add(None)
-    if None not in qualified and len(named := (meant | qualified) - {None}) == 1 and meant != {None}:
-        return str(named.pop())
+    if None not in qualified and len(candidates := (labels | qualified) - {None}) == 1 and labels != {None}:
+        return str(candidates.pop())
     if mentions(schema, text):
         raise Unparseable("ambiguous", "a label among other words")
     raise Unparseable("schema_mismatch", f"expected one of {list(schema.scores)}")

@@ -39,32 +39,32 @@ def key_line(schema: Schema, text: str) -> Line | None:
         return None
     last: Line | None = None
     values: list[str] = []
-    for begin, line in _open_lines(text):
+    for start, line in _open_lines(text):
         match = pattern.match(line)
         if match is not None:
             values.append(line[match.end() :].strip())
-            last = Line(values[-1], begin + match.end(), "")
-            rest = begin + len(line)
+            last = Line(values[-1], start + match.end(), "")
+            line_end = start + len(line)
     if last is None:
         return None
-    return Line(last.value, last.begin, text[rest:], tuple(values[:-1]))
+    return Line(last.value, last.begin, text[line_end:], tuple(values[:-1]))
 
 
 def bare_lines(text: str) -> Iterator[Line]:
     """The whole text, and its last line, if that is not a quotation. Tags around a verdict are not part of it."""
     yield _untagged(text, 0)
     end = len(text.rstrip())
-    begin = text.rfind("\n", 0, end) + 1
-    opened = list(_open_lines(text)) if begin else []
-    if any(start == begin for start, _ in opened):
-        before = (line for start, line in opened if start < begin and 0 < len(line.strip()) <= _BARE_CHARS)
-        earlier = tuple(_untagged(line, 0).value for line in before)
-        yield _untagged(text[begin:end], begin, earlier)
+    begin_at = text.rfind("\n", 0, end) + 1
+    lines = list(_open_lines(text)) if begin_at else []
+    if any(at == begin_at for at, _ in lines):
+        above = (line for at, line in lines if at < begin_at and 0 < len(line.strip()) <= _BARE_CHARS)
+        earlier = tuple(_untagged(line, 0).value for line in above)
+        yield _untagged(text[begin_at:end], begin_at, earlier)
 
 
-def _untagged(text: str, begin: int, earlier: tuple[str, ...] = ()) -> Line:
+def _untagged(text: str, start: int, earlier: tuple[str, ...] = ()) -> Line:
     tagged = _TAGGED.fullmatch(text)
-    return Line(text, begin, "", earlier) if tagged is None else Line(tagged[2], begin + tagged.start(2), "", earlier)
+    return Line(text, start, "", earlier) if tagged is None else Line(tagged[2], start + tagged.start(2), "", earlier)
 
 
 def mentions_key(schema: Schema, text: str) -> bool:
@@ -74,7 +74,7 @@ def mentions_key(schema: Schema, text: str) -> bool:
 
 def _open_lines(text: str) -> Iterator[tuple[int, str]]:
     """The lines outside of block quotes and code fences, with their positions."""
-    begin, fence = 0, ""
+    start, fence = 0, ""
     for line in text.split("\n"):
         stripped = line.lstrip()
         mark = stripped[:3]
@@ -85,8 +85,8 @@ def _open_lines(text: str) -> Iterator[tuple[int, str]]:
             if mark not in stripped[3:]:
                 fence = mark
         elif not stripped.startswith(">"):
-            yield begin, line
-        begin += len(line) + 1
+            yield start, line
+        start += len(line) + 1
 
 
 @remember(256)
@@ -99,9 +99,9 @@ def _pattern(keys: tuple[str, ...]) -> re.Pattern[str] | None:
     for key in sorted(keys, key=len, reverse=True):
         words = r"[ _]+".join(map(re.escape, re.split(r"[ _]+", key)))
         (open_ended if key.endswith(" is") else colon).append(words)
-    ends = [rf"(?:{'|'.join(colon)})[*_`]{{0,3}}[ \t]*[:：=]"] if colon else []
-    ends += [rf"(?:{'|'.join(open_ended)})\b[*_`]{{0,3}}[ \t]*[:：]?"] if open_ended else []
+    alternatives = [rf"(?:{'|'.join(colon)})[*_`]{{0,3}}[ \t]*[:：=]"] if colon else []
+    alternatives += [rf"(?:{'|'.join(open_ended)})\b[*_`]{{0,3}}[ \t]*[:：]?"] if open_ended else []
     return re.compile(
-        rf"[ \t]*(?:[-*•+][ \t]+|#{{1,6}}[ \t]+|[0-9]{{1,3}}[.)][ \t]+)?[*_`]{{0,3}}(?:{'|'.join(ends)})[ \t]*",
+        rf"[ \t]*(?:[-*•+][ \t]+|#{{1,6}}[ \t]+|[0-9]{{1,3}}[.)][ \t]+)?[*_`]{{0,3}}(?:{'|'.join(alternatives)})[ \t]*",
         re.IGNORECASE,
     )

@@ -53,14 +53,14 @@ def starts_with_object(text: str) -> bool:
 
 def is_in_open_object(text: str, position: int) -> bool:
     """Whether an object that begins a line before this position never closes."""
-    closed = {each.begin: each.end for each in candidates(text)}
+    ends = {candidate.begin: candidate.end for candidate in candidates(text)}
     inside = 0
     for start in _START.finditer(text, 0, position):
         if start.end() < inside:
             continue
-        if start.end() not in closed:
+        if start.end() not in ends:
             return True
-        inside = closed[start.end()]
+        inside = ends[start.end()]
     return False
 
 
@@ -75,39 +75,39 @@ def candidates(text: str) -> list[Candidate]:
     first = lead.end() if lead is not None else -1
     return [
         Candidate(
-            begin,
+            start,
             end,
-            text[begin:end],
-            is_initial=begin == first,
+            text[start:end],
+            is_initial=start == first,
             owns_lines=_LINE_END.match(text, end) is not None,
             is_terminal=last_word < end,
         )
-        for begin, end in _spans(text)
+        for start, end in _spans(text)
     ]
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
     position, budget, count = 0, _SCAN_CHARS, 0
-    while (start := _START.search(text, position)) is not None:
-        begin = start.end()
-        end = _close(text, begin)
+    while (brace := _START.search(text, position)) is not None:
+        start = brace.end()
+        end = _close(text, start)
         if end is None:
-            budget -= min(len(text) - begin, MAX_OBJECT_CHARS)
+            budget -= min(len(text) - start, MAX_OBJECT_CHARS)
             if budget < 0:
                 raise Unparseable("ambiguous", "too many braces that never close")
-            position = begin + 1
+            position = start + 1
             continue
         count += 1
         if count > _MAX_OBJECTS:
             raise Unparseable("ambiguous", f"more than {_MAX_OBJECTS} objects")
-        yield begin, end
+        yield start, end
         position = end
 
 
-def _close(text: str, begin: int) -> int | None:
-    """The end of the object that opens at `begin`; None if it does not close, or is too long or too deep."""
-    limit = min(len(text), begin + MAX_OBJECT_CHARS)
-    depth, position = 0, begin
+def _close(text: str, start: int) -> int | None:
+    """The end of the object that opens at `start`; None if it does not close, or is too long or too deep."""
+    limit = min(len(text), start + MAX_OBJECT_CHARS)
+    depth, position = 0, start
     while (mark := _MARK.search(text, position, limit)) is not None:
         character = mark.group()
         position = mark.end()
@@ -120,15 +120,15 @@ def _close(text: str, begin: int) -> int | None:
             if depth == 0:
                 return position
         elif character == '"':
-            while (inner := _STRING_END.search(text, position, limit)) is not None and inner.group() != '"':
-                position = inner.end()
-            if inner is None:
+            while (string_part := _STRING_END.search(text, position, limit)) is not None and string_part.group() != '"':
+                position = string_part.end()
+            if string_part is None:
                 return None
-            position = inner.end()
+            position = string_part.end()
     return None
 
 
 def _last_aftermath(text: str) -> int:
     """The position of the last character that keeps an object before it from being terminal; -1 if there is none."""
-    found = _AFTERMATH.search(text[::-1])
-    return len(text) - 1 - found.start() if found is not None else -1
+    match = _AFTERMATH.search(text[::-1])
+    return len(text) - 1 - match.start() if match is not None else -1

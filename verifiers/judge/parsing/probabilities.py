@@ -31,11 +31,11 @@ class Distribution:
 
 
 def distribution(
-    schema: Schema, logprobs: Any, answer: str, begin: int, value: str | int | float
+    schema: Schema, logprobs: Any, answer: str, start: int, value: str | int | float
 ) -> Distribution | None:
     """The distribution of the labels at the token in which the verdict begins; None if it cannot be read.
 
-    `begin` is the position of the verdict's first character in `answer`, the visible text.
+    `start` is the position of the verdict's first character in `answer`, the visible text.
 
     Raises:
         Unparseable: low_label_mass.
@@ -43,7 +43,7 @@ def distribution(
     tokens = logprobs.get("content") if isinstance(logprobs, Mapping) else None
     if not isinstance(tokens, list):
         return None
-    entry = _token_at(tokens, answer, begin)
+    entry = _token_at(tokens, answer, start)
     if entry is None or _label(schema, entry.get("token")) != str(value):
         return None
     masses = dict.fromkeys(_menu(schema), 0.0)
@@ -58,15 +58,15 @@ def distribution(
     mass = sum(masses.values())
     if mass < _MIN_MASS:
         raise Unparseable("low_label_mass", f"the labels have {mass:.2f} of the probability")
-    return Distribution({label: each / mass for label, each in masses.items()}, min(mass, 1.0))
+    return Distribution({label: mass_of_label / mass for label, mass_of_label in masses.items()}, min(mass, 1.0))
 
 
 def expected(schema: Schema, probabilities: Mapping[str, float]) -> float:
     """The mean score of the labels."""
     if schema.kind is Kind.NUMBER:
-        score = sum(schema.worth(float(label)) * each for label, each in probabilities.items())
+        score = sum(schema.worth(float(label)) * probability for label, probability in probabilities.items())
     else:
-        score = sum(schema.scores[label] * each for label, each in probabilities.items())
+        score = sum(schema.scores[label] * probability for label, probability in probabilities.items())
     return min(1.0, max(0.0, score))
 
 
@@ -76,16 +76,16 @@ def _menu(schema: Schema) -> list[str]:
     return list(schema.scores)
 
 
-def _token_at(tokens: list[Any], answer: str, begin: int) -> Mapping[str, Any] | None:
-    """The token that holds the character at `begin`; the tokens are compared with the text byte by byte."""
+def _token_at(tokens: list[Any], answer: str, start: int) -> Mapping[str, Any] | None:
+    """The token that holds the character at `start`; the tokens are compared with the text byte by byte."""
     pieces = [_bytes(token) for token in tokens]
     if any(piece is None for piece in pieces):
         return None
-    written = b"".join(piece for piece in pieces if piece is not None)
-    base = written.rfind(answer.encode("utf-8", "surrogatepass"))
+    token_bytes = b"".join(piece for piece in pieces if piece is not None)
+    base = token_bytes.rfind(answer.encode("utf-8", "surrogatepass"))
     if base < 0:
         return None
-    position = base + len(answer[:begin].encode("utf-8", "surrogatepass"))
+    position = base + len(answer[:start].encode("utf-8", "surrogatepass"))
     end = 0
     for token, piece in zip(tokens, pieces, strict=True):
         end += len(piece or b"")
@@ -97,9 +97,9 @@ def _token_at(tokens: list[Any], answer: str, begin: int) -> Mapping[str, Any] |
 def _bytes(token: Any) -> bytes | None:
     if not isinstance(token, Mapping):
         return None
-    given = token.get("bytes")
-    if isinstance(given, list) and all(type(each) is int and 0 <= each < 256 for each in given):
-        return bytes(given)
+    raw_bytes = token.get("bytes")
+    if isinstance(raw_bytes, list) and all(type(value) is int and 0 <= value < 256 for value in raw_bytes):
+        return bytes(raw_bytes)
     text = token.get("token")
     return text.encode("utf-8", "surrogatepass") if isinstance(text, str) else None
 
@@ -107,14 +107,14 @@ def _bytes(token: Any) -> bytes | None:
 def _alternatives(entry: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     """Each possible token once; the chosen one is included even if it is not in the list."""
     listed = entry.get("top_logprobs")
-    seen: set[str] = set()
-    for each in (*(listed if isinstance(listed, list) else ()), entry):
-        token = each.get("token") if isinstance(each, Mapping) else None
-        logprob = each.get("logprob") if isinstance(each, Mapping) else None
-        if not isinstance(token, str) or token in seen or isinstance(logprob, bool):
+    tokens: set[str] = set()
+    for alternative in (*(listed if isinstance(listed, list) else ()), entry):
+        token = alternative.get("token") if isinstance(alternative, Mapping) else None
+        logprob = alternative.get("logprob") if isinstance(alternative, Mapping) else None
+        if not isinstance(token, str) or token in tokens or isinstance(logprob, bool):
             continue
         if isinstance(logprob, int | float) and not math.isnan(logprob):
-            seen.add(token)
+            tokens.add(token)
             yield token, math.exp(min(logprob, 1.0))
 
 

@@ -33,21 +33,21 @@ def load(names: Iterable[str] | None = None, folder: Path | None = None) -> Mapp
     Raises:
         BrokenPrompt: a prompt is missing, cannot be used, or differs from its pin.
     """
-    found = _pinned(SHIPPED, read_folder(SHIPPED), every=True)
+    prompts = _pinned(SHIPPED, read_folder(SHIPPED), every=True)
     if folder is not None:
-        own = _pinned(folder, read_folder(folder), every=False)
-        taken = [name for name in own if name in found and own[name].sha256 != found[name].sha256]
-        if taken:
+        own_prompts = _pinned(folder, read_folder(folder), every=False)
+        clashes = [name for name in own_prompts if name in prompts and own_prompts[name].sha256 != prompts[name].sha256]
+        if clashes:
             raise BrokenPrompt(
-                f"{folder} has another text for {taken[0]}, which ships; give it another name or version"
+                f"{folder} has another text for {clashes[0]}, which ships; give it another name or version"
             )
-        found |= own
+        prompts |= own_prompts
     if names is None:
-        return found
-    unknown = [name for name in names if name not in found]
+        return prompts
+    unknown = [name for name in names if name not in prompts]
     if unknown:
-        raise BrokenPrompt(f"no prompt {unknown[0]!r}; there are {sorted(found)}")
-    return {name: found[name] for name in names}
+        raise BrokenPrompt(f"no prompt {unknown[0]!r}; there are {sorted(prompts)}")
+    return {name: prompts[name] for name in names}
 
 
 def hashes(prompts: Mapping[str, Prompt]) -> dict[str, str]:
@@ -61,9 +61,9 @@ def read_folder(folder: Path) -> dict[str, Prompt]:
 
 
 def _read(path: Path) -> Prompt:
-    fields, begins, body = _text(path).partition(_SYSTEM)
+    fields, system_mark, body = _text(path).partition(_SYSTEM)
     system, continues, user = body.partition(_USER)
-    if not (begins and continues):
+    if not (system_mark and continues):
         raise BrokenPrompt(f"{path}: expected the lines {_SYSTEM.strip()!r} and {_USER.strip()!r}")
     header = dict(_field(path, line) for line in fields.splitlines() if line.strip())
     unknown = header.keys() - {"schema", "head"}

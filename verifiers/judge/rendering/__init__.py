@@ -119,45 +119,45 @@ def render(
 
 def _texts(data: Data, limits: Limits, tokens: tuple[str, ...]) -> tuple[dict[str, str], set[str]]:
     """The text of each section of an item, and the sections that were clipped."""
-    found: dict[str, tuple[str, bool]] = {}
+    texts: dict[str, tuple[str, bool]] = {}
     if data.question is not None:
-        found["question"] = clipped(data.question, limits.question_chars, tokens)
+        texts["question"] = clipped(data.question, limits.question_chars, tokens)
     if data.references:
-        found["reference"] = _references(data.references, limits.reference_chars, tokens)
+        texts["reference"] = _references(data.references, limits.reference_chars, tokens)
     if data.response is not None:
-        found["response"] = clipped(data.response, limits.response_chars, tokens)
+        texts["response"] = clipped(data.response, limits.response_chars, tokens)
     if data.response is not None and data.response_b is not None:
-        found["response_a"] = found.pop("response")
-        found["response_b"] = clipped(data.response_b, limits.response_chars, tokens)
+        texts["response_a"] = texts.pop("response")
+        texts["response_b"] = clipped(data.response_b, limits.response_chars, tokens)
     if data.criteria is not None:
-        found["criteria"] = _criteria(data.criteria, limits, tokens)
+        texts["criteria"] = _criteria(data.criteria, limits, tokens)
     if data.steps is not None:
-        found["steps"] = _steps(data.steps, limits, tokens)
-    return {slot: text for slot, (text, _) in found.items()}, {slot for slot, (_, is_cut) in found.items() if is_cut}
+        texts["steps"] = _steps(data.steps, limits, tokens)
+    return {slot: text for slot, (text, _) in texts.items()}, {slot for slot, (_, is_cut) in texts.items() if is_cut}
 
 
 def _references(references: Sequence[str], limit_chars: int, tokens: tuple[str, ...]) -> tuple[str, bool]:
     if len(references) == 1:
         return clipped(references[0], limit_chars, tokens)
-    parts = _together(references, limit_chars, tokens)
-    return "\n".join(f"({number}) {_indented(text)}" for number, (text, _) in enumerate(parts, 1)), any(
-        is_cut for _, is_cut in parts
+    clipped_texts = _together(references, limit_chars, tokens)
+    return "\n".join(f"({number}) {_indented(text)}" for number, (text, _) in enumerate(clipped_texts, 1)), any(
+        is_cut for _, is_cut in clipped_texts
     )
 
 
 def _together(texts: Sequence[str], limit_chars: int, tokens: tuple[str, ...]) -> list[tuple[str, bool]]:
     """Fit several texts into one limit: long texts are clipped to equal lengths, short ones are kept."""
-    parts = [clipped(text, _share(list(map(len, texts)), limit_chars), tokens) for text in texts]
-    if sum(len(text) for text, _ in parts) > limit_chars:
+    clipped_texts = [clipped(text, _share(list(map(len, texts)), limit_chars), tokens) for text in texts]
+    if sum(len(text) for text, _ in clipped_texts) > limit_chars:
         share = max(MIN_CHARS, limit_chars // len(texts))
-        parts = [clipped(text, share, tokens) for text in texts]
-    return parts
+        clipped_texts = [clipped(text, share, tokens) for text in texts]
+    return clipped_texts
 
 
 def _share(lengths: list[int], limit: int) -> int:
     """The length to which texts must be cut so that all of them fit the limit."""
-    for place, length in enumerate(sorted(lengths)):
-        share = max(MIN_CHARS, limit // (len(lengths) - place))
+    for position, length in enumerate(sorted(lengths)):
+        share = max(MIN_CHARS, limit // (len(lengths) - position))
         if length > share:
             return share
         limit -= length
@@ -168,12 +168,12 @@ def _criteria(criteria: Mapping[str, str], limits: Limits, tokens: tuple[str, ..
     """Render criteria as `- id: text`; further lines are indented, so that none looks like another criterion."""
     if len(criteria) > limits.criteria:
         raise TooLarge(f"{len(criteria)} criteria; the limit is {limits.criteria}")
-    parts = [
+    clipped_texts = [
         (" ".join(neutralise(name, tokens).split()), clipped(text, limits.criterion_chars, tokens))
         for name, text in criteria.items()
     ]
-    return "\n".join(f"- {name}: {_indented(text)}" for name, (text, _) in parts), any(
-        is_cut for _, (_, is_cut) in parts
+    return "\n".join(f"- {name}: {_indented(text)}" for name, (text, _) in clipped_texts), any(
+        is_cut for _, (_, is_cut) in clipped_texts
     )
 
 
@@ -181,9 +181,9 @@ def _steps(steps: Sequence[str], limits: Limits, tokens: tuple[str, ...]) -> tup
     """Render steps; every line begins with the number of its step, so that a step cannot pose as several."""
     if len(steps) > limits.steps:
         raise TooLarge(f"{len(steps)} steps; the limit is {limits.steps}")
-    parts = _together(steps, limits.response_chars, tokens)
-    lines = [f"{number}| {line}" for number, (text, _) in enumerate(parts, 1) for line in text.split("\n")]
-    return "\n".join(lines), any(is_cut for _, is_cut in parts)
+    clipped_texts = _together(steps, limits.response_chars, tokens)
+    lines = [f"{number}| {line}" for number, (text, _) in enumerate(clipped_texts, 1) for line in text.split("\n")]
+    return "\n".join(lines), any(is_cut for _, is_cut in clipped_texts)
 
 
 def _indented(text: str) -> str:
@@ -236,8 +236,8 @@ def _tag(secret: bytes, kind: str, number: int, fields: Sequence[str | None]) ->
 def _tries_something(data: Data, reach: int) -> bool:
     """Whether the shown part of a response holds something that had to be neutralised."""
     answers = (data.response, data.response_b, *(data.steps or ()))
-    shown = [part for each in answers if each is not None for part in (each[:reach], each[reach:][-reach:])]
-    return any(has_hidden(each) or has_fences(each) or has_control_tokens(each) for each in shown)
+    edges = [part for answer in answers if answer is not None for part in (answer[:reach], answer[reach:][-reach:])]
+    return any(has_hidden(answer) or has_fences(answer) or has_control_tokens(answer) for answer in edges)
 
 
 def _plain(slot: str) -> str:

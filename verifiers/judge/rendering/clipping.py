@@ -14,10 +14,10 @@ def clipped(text: str, limit_chars: int, control_tokens: Sequence[str] = ()) -> 
     """
     reach = 2 * limit_chars + REACH_CHARS
     if len(text) <= 2 * reach:
-        whole = neutralise(text, control_tokens)
-        if len(whole) <= limit_chars:
-            return whole, False
-        return _joined(whole, whole, len(whole), limit_chars), True
+        neutral_text = neutralise(text, control_tokens)
+        if len(neutral_text) <= limit_chars:
+            return neutral_text, False
+        return _joined(neutral_text, neutral_text, len(neutral_text), limit_chars), True
     head, tail = neutralise(text[:reach], control_tokens), neutralise(text[-reach:], control_tokens)
     return _joined(head, tail, len(text), limit_chars), True
 

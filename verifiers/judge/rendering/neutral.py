@@ -69,10 +69,10 @@ _DISARMED: Final = str.maketrans(
 def _any_width(name: str) -> str:
     """A pattern for a name in any case, in usual or full-width letters."""
     return "".join(
-        re.escape(each)
-        if not each.isalpha()
-        else f"[{each}{each.lower()}{chr(ord(each) + 0xFEE0)}{chr(ord(each) + 0xFF00)}]"
-        for each in name
+        re.escape(letter)
+        if not letter.isalpha()
+        else f"[{letter}{letter.lower()}{chr(ord(letter) + 0xFEE0)}{chr(ord(letter) + 0xFF00)}]"
+        for letter in name
     )
 
 
@@ -113,8 +113,8 @@ def _may_have_fences(text: str) -> bool:
     return "<<<" in text or ">>>" in text or "＜" in text or "＞" in text
 
 
-def _show(found: re.Match[str]) -> str:
-    return f"⟦U+{ord(found.group()):04X}⟧"
+def _show(match: re.Match[str]) -> str:
+    return f"⟦U+{ord(match.group()):04X}⟧"
 
 
 def _disarm_tags(text: str) -> str:
@@ -124,13 +124,13 @@ def _disarm_tags(text: str) -> str:
     return text
 
 
-def _disarm(found: re.Match[str]) -> str:
-    return found.group().translate(_DISARMED)
+def _disarm(match: re.Match[str]) -> str:
+    return match.group().translate(_DISARMED)
 
 
-def _disarm_any(found: re.Match[str]) -> str:
+def _disarm_any(match: re.Match[str]) -> str:
     """Make one of the endpoint's own tokens harmless; a token without a bracket to replace is taken apart."""
-    token = found.group()
+    token = match.group()
     disarmed = token.translate(_DISARMED)
     if disarmed != token:
         return disarmed
@@ -150,8 +150,8 @@ def _disarm_bars(text: str) -> str:
     """
     if "|" not in text and "｜" not in text:
         return text
-    openers = [found.start() for found in _OPENER.finditer(text)]
-    closers = [found.start() for found in _CLOSER.finditer(text)]
+    openers = [match.start() for match in _OPENER.finditer(text)]
+    closers = [match.start() for match in _CLOSER.finditer(text)]
     marks: set[int] = set()
     for opener in openers:
         following = bisect_left(closers, opener + 2)

@@ -80,35 +80,35 @@ def compiled(name: str, schema: str, system: str, user: str) -> Prompt:
     system, user = system.strip("\n"), user.strip("\n")
     if not system or "{{" in system or "}}" in system:
         raise BrokenPrompt(f"prompt {name}: its system message is empty or has slots; data belongs to the user message")
-    parts = _parts(name, user)
-    slots = [part.name for part in parts if isinstance(part, Slot)]
+    pieces = _parts(name, user)
+    slots = [piece.name for piece in pieces if isinstance(piece, Slot)]
     twice = sorted({slot for slot in slots if slots.count(slot) > 1})
     if twice:
         raise BrokenPrompt(f"prompt {name}: the slot {twice[0]!r} occurs twice; use it once")
-    known = SCHEMAS.get(schema)
-    answers = _ANSWERS | {"criteria"} if known is not None and known.flat else _ANSWERS
+    schema_kept = SCHEMAS.get(schema)
+    answers = _ANSWERS | {"criteria"} if schema_kept is not None and schema_kept.flat else _ANSWERS
     if not answers & set(slots):
         raise BrokenPrompt(f"prompt {name}: nothing of the response is shown; expected one of {sorted(answers)}")
     if ("response_a" in slots) is not ("response_b" in slots):
         raise BrokenPrompt(f"prompt {name}: response_a and response_b come together")
     content = "\0".join((name, schema, system, user))
-    return Prompt(name, schema, system, tuple(parts), sha256(content.encode()).hexdigest())
+    return Prompt(name, schema, system, tuple(pieces), sha256(content.encode()).hexdigest())
 
 
 def _parts(name: str, user: str) -> list[str | Slot]:
     """The text and the slots of a user message, in order. Blank lines after a slot belong to it."""
-    parts: list[str | Slot] = []
+    pieces: list[str | Slot] = []
     text: list[str] = []
     after_slot = False
     for line in user.split("\n"):
-        found = _SLOT.fullmatch(line.strip())
-        if found is not None:
-            if found[1] not in SLOTS:
-                raise BrokenPrompt(f"prompt {name}: there is no slot {found[1]!r}; there are {list(SLOTS)}")
+        slot = _SLOT.fullmatch(line.strip())
+        if slot is not None:
+            if slot[1] not in SLOTS:
+                raise BrokenPrompt(f"prompt {name}: there is no slot {slot[1]!r}; there are {list(SLOTS)}")
             if text:
-                parts.append("".join(text))
+                pieces.append("".join(text))
             text, after_slot = [], True
-            parts.append(Slot(found[1], is_optional=bool(found[2])))
+            pieces.append(Slot(slot[1], is_optional=bool(slot[2])))
         elif "{{" in line or "}}" in line:
             raise BrokenPrompt(
                 f"prompt {name}: a slot stands alone on its line, as in {{{{question}}}}; found {line!r}"
@@ -117,5 +117,5 @@ def _parts(name: str, user: str) -> list[str | Slot]:
             text.append(f"{line}\n")
             after_slot = False
     if text:
-        parts.append("".join(text))
-    return parts
+        pieces.append("".join(text))
+    return pieces

@@ -66,15 +66,15 @@ class Batcher:
         self._calls: set[asyncio.Task[None]] = set()
         self._scheduled = False
 
-    async def reward(self, one: Input, deadline: float) -> Reward:
+    async def reward(self, reward_input: Input, deadline: float) -> Reward:
         """The reward of an input.
 
         Raises:
             JudgeFailure: there is none.
         """
         loop = asyncio.get_running_loop()
-        waiting = _Waiting(one, tokens_of(one), deadline, loop.create_future())
-        key = (self._caller(), one[0] if self._asks_one_question else None)
+        waiting = _Waiting(reward_input, tokens_of(reward_input), deadline, loop.create_future())
+        key = (self._caller(), reward_input[0] if self._asks_one_question else None)
         self._waiting.setdefault(key, deque()).append(waiting)
         self._schedule()
         try:
@@ -115,10 +115,10 @@ class Batcher:
     def _next(self) -> list[_Waiting]:
         """The inputs of the next call. Callers take turns."""
         key, queue = self._waiting.popitem(last=False)
-        most = 1 if self._form == "messages" else self._batch.inputs
+        limit = 1 if self._form == "messages" else self._batch.inputs
         inputs: list[_Waiting] = []
         tokens = 0.0
-        while queue and len(inputs) < most:
+        while queue and len(inputs) < limit:
             if queue[0].answer.done():
                 queue.popleft()
                 continue
@@ -132,10 +132,10 @@ class Batcher:
 
     async def _answer(self, inputs: Sequence[_Waiting]) -> None:
         """Give each input its reward, or the reason why it has none."""
-        deadline = max(each.deadline for each in inputs)
+        deadline = max(waiting.deadline for waiting in inputs)
         try:
             reply = await self._gateway.rewards(
-                self._pool, [each.input for each in inputs], self._form, self._options, deadline=deadline
+                self._pool, [waiting.input for waiting in inputs], self._form, self._options, deadline=deadline
             )
         except EndpointFailure as failure:
             if len(inputs) > 1 and failure.kind in _OF_AN_INPUT:
@@ -143,11 +143,11 @@ class Batcher:
                 await self._answer(inputs[:middle])
                 await self._answer(inputs[middle:])
                 return
-            for each in inputs:
-                _settle(each, failure)
+            for waiting in inputs:
+                _settle(waiting, failure)
             return
-        for each, rewards in zip(inputs, reply.rewards, strict=True):
-            _settle(each, _reward(rewards, reply))
+        for waiting, rewards in zip(inputs, reply.rewards, strict=True):
+            _settle(waiting, _reward(rewards, reply))
 
 
 def _reward(rewards: Rewards | None, reply: RewardReply) -> Reward | JudgeFailure:
@@ -163,13 +163,13 @@ def _settle(waiting: _Waiting, answer: Reward | JudgeFailure) -> None:
 
 def _cancel_if_unwanted(call: "asyncio.Task[None]", inputs: Sequence[_Waiting]) -> None:
     """Cancel the call once nobody waits for any of its rewards."""
-    wanted = len(inputs)
+    waiting_count = len(inputs)
 
     def gone(_: object) -> None:
-        nonlocal wanted
-        wanted -= 1
-        if not wanted and all(each.answer.cancelled() for each in inputs):
+        nonlocal waiting_count
+        waiting_count -= 1
+        if not waiting_count and all(waiting.answer.cancelled() for waiting in inputs):
             call.cancel()
 
-    for each in inputs:
-        each.answer.add_done_callback(gone)
+    for waiting in inputs:
+        waiting.answer.add_done_callback(gone)

@@ -27,10 +27,10 @@ def by_step(model: RewardModel, rewards: Rewards, steps: int) -> list[float]:
     Raises:
         JudgeFailure: the answer has no value of that class, or not one for each step.
     """
-    wanted = steps if model.steps is not None else 1
-    if len(rewards.rows) != wanted:
-        hint = "; the server must give a value for each separator (vLLM: pooling type STEP)" if wanted > 1 else ""
-        raise JudgeFailure("wrong_count", f"{len(rewards.rows)} values for {wanted} steps{hint}", retryable=False)
+    count = steps if model.steps is not None else 1
+    if len(rewards.rows) != count:
+        hint = "; the server must give a value for each separator (vLLM: pooling type STEP)" if count > 1 else ""
+        raise JudgeFailure("wrong_count", f"{len(rewards.rows)} values for {count} steps{hint}", retryable=False)
     at = _position(model, rewards)
     return [_activated(model, row)[at] for row in rewards.rows]
 
@@ -47,8 +47,8 @@ def _position(model: RewardModel, rewards: Rewards) -> int:
     # Servers with labels list the best class first, so a position among several means nothing.
     if isinstance(model.label, int) and model.label < classes and (not rewards.labels or classes == 1):
         return model.label
-    known = list(rewards.labels) or f"{classes} without names"
-    raise JudgeFailure("unknown_label", f"no class {model.label!r}; there are {known}", retryable=False)
+    labels = list(rewards.labels) or f"{classes} without names"
+    raise JudgeFailure("unknown_label", f"no class {model.label!r}; there are {labels}", retryable=False)
 
 
 def _activated(model: RewardModel, row: Sequence[float]) -> Sequence[float]:
@@ -105,9 +105,9 @@ def mapped(rule: Probability | Sigmoid | Affine, value: float) -> float:
     return value
 
 
-def rank(value: float, others: Sequence[float]) -> float:
+def rank(value: float, rivals: Sequence[float]) -> float:
     """The share of the others that are lower; an equal one counts half."""
-    return math.fsum(1.0 if other < value else 0.5 if other == value else 0.0 for other in others) / len(others)
+    return math.fsum(1.0 if rival < value else 0.5 if rival == value else 0.0 for rival in rivals) / len(rivals)
 
 
 def _sigmoid(value: float) -> float:
@@ -127,9 +127,9 @@ class _Moments:
 
     def add(self, value: float) -> None:
         self.count += 1
-        before = value - self.mean
-        self.mean += before / self.count
-        self.squares += before * (value - self.mean)
+        deviation = value - self.mean
+        self.mean += deviation / self.count
+        self.squares += deviation * (value - self.mean)
 
 
 class RunningScores:

@@ -80,12 +80,12 @@ class RewardPanel:
         """
         failure: JudgeFailure | None = None
         for cut in _CUTS:
-            sent = await by_length(len(ask.response) + len(ask.question), self._sent, model, pool, ask, cut)
-            if failure is not None and not sent.is_cut:
+            cut_input = await by_length(len(ask.response) + len(ask.question), self._sent, model, pool, ask, cut)
+            if failure is not None and not cut_input.is_cut:
                 continue
             try:
-                reward = await self._kept(model, pool, model.input, sent.input, ask.deadline, ask.use, ask.owner)
-                return reward, sent.is_cut
+                reward = await self._kept(model, pool, model.input, cut_input.input, ask.deadline, ask.use, ask.owner)
+                return reward, cut_input.is_cut
             except JudgeFailure as error:
                 if error.kind != "context_overflow":
                     raise
@@ -115,15 +115,15 @@ class RewardPanel:
         return ensembled(model, values)
 
     async def _kept(
-        self, model: RewardModel, pool: str, form: Form, sent: Input, deadline: float, use: Use, owner: str
+        self, model: RewardModel, pool: str, form: Form, reward_input: Input, deadline: float, use: Use, owner: str
     ) -> Reward:
         batcher = self._batcher(model, pool, form)
 
         async def compute() -> tuple[bytes, bool]:
-            return _encoder.encode(await batcher.reward(sent, deadline)), True
+            return _encoder.encode(await batcher.reward(reward_input, deadline)), True
 
-        written = msgspec.msgpack.encode([self._models[pool], form, model.special_tokens, owner, sent])
-        key = hashlib.blake2b(written, digest_size=32, person=b"reward").digest()
+        key_bytes = msgspec.msgpack.encode([self._models[pool], form, model.special_tokens, owner, reward_input])
+        key = hashlib.blake2b(key_bytes, digest_size=32, person=b"reward").digest()
         value, cached = await self._shared.get(key, compute, use=use, deadline=deadline)
         try:
             reward = _decoder.decode(value)

@@ -27,26 +27,26 @@ def input_of(
 ) -> Sent:
     """The input for a response, or for its steps if the model scores steps."""
     tokens = [*control_tokens, *([model.steps.separator] if model.steps else [])]
-    asked, _ = clipped(question, max_chars, tokens)
+    question_text, _ = clipped(question, max_chars, tokens)
     if model.steps is None:
-        said, is_cut = clipped(response, max_chars, tokens)
+        response_text, is_cut = clipped(response, max_chars, tokens)
     else:
-        parts = [clipped(step, max(max_chars // len(steps), 1), tokens) for step in steps]
-        said = model.steps.between.join(part + model.steps.separator for part, _ in parts)
-        is_cut = any(cut for _, cut in parts)
+        step_texts = [clipped(step, max(max_chars // len(steps), 1), tokens) for step in steps]
+        response_text = model.steps.between.join(step_text + model.steps.separator for step_text, _ in step_texts)
+        is_cut = any(cut for _, cut in step_texts)
     if model.input == "pair":
-        return Sent((asked, said), is_cut)
-    messages = [{"role": "user", "content": asked}, {"role": "assistant", "content": said}]
+        return Sent((question_text, response_text), is_cut)
+    messages = [{"role": "user", "content": question_text}, {"role": "assistant", "content": response_text}]
     if model.system is not None:
         messages.insert(0, {"role": "system", "content": model.system})
     return Sent(messages if model.template is None else _text(model.template, messages), is_cut)
 
 
 def _text(template: Template, messages: Sequence[dict[str, str]]) -> str:
-    before, after = template.turn.split("{content}")
-    lead, has_role, tail = before.partition("{role}")
+    head, ending = template.turn.split("{content}")
+    lead, has_role, tail = head.partition("{role}")
     pieces = [template.begin]
     for message in messages:
         role = template.roles.get(message["role"], message["role"])
-        pieces += [lead, role if has_role else "", tail, message["content"], after]
+        pieces += [lead, role if has_role else "", tail, message["content"], ending]
     return "".join((*pieces, template.end))

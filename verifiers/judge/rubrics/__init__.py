@@ -87,11 +87,11 @@ def find(value: Any, name: str | None = None) -> Rubric | None:
     if name is not None and name not in FORMATS:
         raise ValueError(f"format: no {name!r}; there are {sorted(FORMATS)}")
     row = _decoded(value)
-    for key, each in FORMATS.items() if name is None else [(name, FORMATS[name])]:
-        entries = _entries(each, row)
+    for key, form in FORMATS.items() if name is None else [(name, FORMATS[name])]:
+        entries = _entries(form, row)
         if entries is not None:
-            criteria = [_joined(each, entries)] if each.grade else list(_criteria(each, entries))
-            return Rubric(key, criteria, _column(row, each.question), _column(row, each.reference))
+            criteria = [_joined(form, entries)] if form.grade else list(_criteria(form, entries))
+            return Rubric(key, criteria, _column(row, form.question), _column(row, form.reference))
     if name is not None:
         raise ValueError(f"criteria: they are not those of format {name!r}, whose row has {FORMATS[name].list!r}")
     return None
@@ -107,91 +107,91 @@ def as_one(texts: Sequence[str], choices: Sequence[str] = GRADES) -> dict[str, A
     }
 
 
-def _entries(each: Format, row: Any) -> Sequence[Any] | None:
+def _entries(form: Format, row: Any) -> Sequence[Any] | None:
     """The criteria of the row as they are; None if the row has another format."""
     if isinstance(row, list):
-        entries: Any = row if each.fields and each.list not in (".", "criteria") else None
-    elif not isinstance(row, Mapping) or not all(column in row for column in each.columns):
+        entries: Any = row if form.fields and form.list not in (".", "criteria") else None
+    elif not isinstance(row, Mapping) or not all(column in row for column in form.columns):
         return None
     else:
-        entries = row if each.list == "." else _at(row, each.list)
+        entries = row if form.list == "." else _at(row, form.list)
         entries = [entries] if isinstance(entries, Mapping) else entries
     if not isinstance(entries, list) or not entries:
         return None
-    if not each.fields:
+    if not form.fields:
         return entries if all(isinstance(entry, str) for entry in entries) else None
-    has_all = all(isinstance(entry, Mapping) and all(name in entry for name in each.fields) for entry in entries)
+    has_all = all(isinstance(entry, Mapping) and all(name in entry for name in form.fields) for entry in entries)
     return entries if has_all else None
 
 
-def _criteria(each: Format, entries: Sequence[Any]) -> Iterator[dict[str, Any]]:
-    if each.parts and len(entries) == 1 and entries[0].get(each.parts):
-        entries = entries[0][each.parts]  # the root's weight counts for nothing
-    leaves = _leaves(each, entries, ()) if each.parts else ((entry, ()) for entry in entries)
+def _criteria(form: Format, entries: Sequence[Any]) -> Iterator[dict[str, Any]]:
+    if form.parts and len(entries) == 1 and entries[0].get(form.parts):
+        entries = entries[0][form.parts]  # the root's weight counts for nothing
+    leaves = _leaves(form, entries, ()) if form.parts else ((entry, ()) for entry in entries)
     for number, (entry, path) in enumerate(leaves, 1):
-        yield {"id": f"c{number}", **_criterion(each, entry, number), "path": path}
+        yield {"id": f"c{number}", **_criterion(form, entry, number), "path": path}
 
 
 def _leaves(
-    each: Format, entries: Sequence[Any], path: tuple[tuple[str, float], ...]
+    form: Format, entries: Sequence[Any], path: tuple[tuple[str, float], ...]
 ) -> Iterator[tuple[Any, tuple[tuple[str, float], ...]]]:
     """The parts of a tree that have no parts, with the groups that they are in, outermost first."""
     if len(path) > _MAX_DEPTH:
         raise ValueError(f"criteria: they are nested deeper than {_MAX_DEPTH} levels")
-    assert each.parts is not None
-    assert each.weight is not None
+    assert form.parts is not None
+    assert form.weight is not None
     for position, entry in enumerate(entries):
-        parts = entry.get(each.parts) if isinstance(entry, Mapping) else None
-        if isinstance(parts, list) and parts:
-            yield from _leaves(each, parts, (*path, (str(position), _number(entry.get(each.weight)))))
+        children = entry.get(form.parts) if isinstance(entry, Mapping) else None
+        if isinstance(children, list) and children:
+            yield from _leaves(form, children, (*path, (str(position), _number(entry.get(form.weight)))))
         else:
             yield entry, path
 
 
-def _criterion(each: Format, entry: Any, number: int) -> dict[str, Any]:
+def _criterion(form: Format, entry: Any, number: int) -> dict[str, Any]:
     if isinstance(entry, str):
-        return {"text": entry, "choices": each.choices}
-    text = _column(entry, each.text)
+        return {"text": entry, "choices": form.choices}
+    text = _column(entry, form.text)
     if not text:
-        raise ValueError(f"criterion {number} has no text in {' or '.join(each.text)}")
-    found: dict[str, Any] = {"text": text, "weight": _weight(each, entry, number), "choices": _choices(each, entry)}
-    name = _at(entry, each.name) if each.name else None
+        raise ValueError(f"criterion {number} has no text in {' or '.join(form.text)}")
+    criterion: dict[str, Any] = {"text": text, "weight": _weight(form, entry, number), "choices": _choices(form, entry)}
+    name = _at(entry, form.name) if form.name else None
     if name not in (None, "", text):
-        found["name"] = str(name)
-    tags = [tag for path in each.tags for tag in _texts(_at(entry, path))]
+        criterion["name"] = str(name)
+    tags = [tag for path in form.tags for tag in _texts(_at(entry, path))]
     if tags:
-        found["tags"] = tuple(dict.fromkeys(tags))
-    if each.levels:
-        described = ((choice, entry.get(each.levels.format(choice))) for choice in each.choices)
-        found["levels"] = {choice: str(level) for choice, level in described if level}
-    return found
+        criterion["tags"] = tuple(dict.fromkeys(tags))
+    if form.levels:
+        described = ((choice, entry.get(form.levels.format(choice))) for choice in form.choices)
+        criterion["levels"] = {choice: str(level) for choice, level in described if level}
+    return criterion
 
 
-def _weight(each: Format, entry: Any, number: int) -> float:
-    given = _at(entry, each.weight) if each.weight else None
-    if isinstance(given, str) and each.words:
-        if given not in each.words:
-            raise ValueError(f"criterion {number}: the weight {given[:40]!r} is not one of {list(each.words)}")
-        return each.words[given]
-    if given is None and each.weight and "{" in each.weight:
-        raise ValueError(f"criterion {number} has no weight at {each.weight}")
-    return 1.0 if given is None else _number(given)
+def _weight(form: Format, entry: Any, number: int) -> float:
+    raw_weight = _at(entry, form.weight) if form.weight else None
+    if isinstance(raw_weight, str) and form.words:
+        if raw_weight not in form.words:
+            raise ValueError(f"criterion {number}: the weight {raw_weight[:40]!r} is not one of {list(form.words)}")
+        return form.words[raw_weight]
+    if raw_weight is None and form.weight and "{" in form.weight:
+        raise ValueError(f"criterion {number} has no weight at {form.weight}")
+    return 1.0 if raw_weight is None else _number(raw_weight)
 
 
-def _choices(each: Format, entry: Any) -> tuple[str, ...]:
-    given = _at(entry, each.choices_at) if each.choices_at else None
-    choices = tuple(map(str, given)) if isinstance(given, list | tuple) and given else each.choices
-    passes = _at(entry, each.passes_at) if each.passes_at else None
+def _choices(form: Format, entry: Any) -> tuple[str, ...]:
+    raw_choices = _at(entry, form.choices_at) if form.choices_at else None
+    choices = tuple(map(str, raw_choices)) if isinstance(raw_choices, list | tuple) and raw_choices else form.choices
+    passes = _at(entry, form.passes_at) if form.passes_at else None
     if isinstance(passes, str):
         best = [choice for choice in choices if choice.casefold() == passes.strip().casefold()]
         if not best:
-            raise ValueError(f"{each.passes_at}: expected one of {list(choices)}, found {passes[:40]!r}")
+            raise ValueError(f"{form.passes_at}: expected one of {list(choices)}, found {passes[:40]!r}")
         choices = (*(choice for choice in choices if choice not in best), *best)
     return choices
 
 
-def _joined(each: Format, entries: Sequence[str]) -> dict[str, Any]:
-    return as_one(entries, each.grade)
+def _joined(form: Format, entries: Sequence[str]) -> dict[str, Any]:
+    return as_one(entries, form.grade)
 
 
 def _column(row: Any, paths: Sequence[str]) -> str | None:
@@ -207,7 +207,7 @@ def _text(value: Any) -> str | None:
 
 def _texts(value: Any) -> list[str]:
     listed = value if isinstance(value, list | tuple) else [value]
-    return [str(each) for each in listed if isinstance(each, str | int | float) and str(each)]
+    return [str(entry) for entry in listed if isinstance(entry, str | int | float) and str(entry)]
 
 
 def _at(value: Any, path: str) -> Any:
@@ -218,8 +218,8 @@ def _at(value: Any, path: str) -> Any:
         if not isinstance(value, Mapping):
             return None
         if "*" in step:
-            named = [key for key in value if fnmatch.fnmatchcase(str(key), step) and value[key] is not None]
-            value = value[named[-1]] if named else None
+            keys = [key for key in value if fnmatch.fnmatchcase(str(key), step) and value[key] is not None]
+            value = value[keys[-1]] if keys else None
         else:
             value = value.get(step)
     return _decoded(value)

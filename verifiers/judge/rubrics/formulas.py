@@ -28,12 +28,10 @@ Scores = Mapping[str, float]
 
 def problem(formula: Formula, criteria: Sequence[Criterion]) -> str | None:
     """Why the formula has no value for these criteria, whatever their scores are; None if it has one."""
-    weights = [each.weight for each in criteria]
-    if formula == "tree" and any(
-        weight < 0 for each in criteria for weight in (each.weight, *(w for _, w in each.path))
-    ):
+    weights = [c.weight for c in criteria]
+    if formula == "tree" and any(weight < 0 for c in criteria for weight in (c.weight, *(w for _, w in c.path))):
         return "a tree has no weights below 0"
-    if not any(weights) or (formula == "tree" and not _tree(criteria, {each.id: 1.0 for each in criteria}, 0)):
+    if not any(weights) or (formula == "tree" and not _tree(criteria, {c.id: 1.0 for c in criteria}, 0)):
         return "all weights are 0"
     if formula == "positive" and not any(weight > 0 for weight in weights):
         return "no weight is above 0, and the formula divides by their sum"
@@ -46,17 +44,17 @@ def problem(formula: Formula, criteria: Sequence[Criterion]) -> str | None:
 
 def value(formula: Formula, criteria: Sequence[Criterion], scores: Scores, threshold: float | None = None) -> float:
     """The value of a formula that has no `problem`."""
-    earned = sum(each.weight * scores[each.id] for each in criteria)
+    earned = sum(criterion.weight * scores[criterion.id] for criterion in criteria)
     match formula:
         case "positive":
-            return earned / sum(each.weight for each in criteria if each.weight > 0)
+            return earned / sum(criterion.weight for criterion in criteria if criterion.weight > 0)
         case "share":
-            return earned / sum(each.weight for each in criteria)
+            return earned / sum(criterion.weight for criterion in criteria)
         case "absolute":
-            return earned / sum(abs(each.weight) for each in criteria)
+            return earned / sum(abs(criterion.weight) for criterion in criteria)
         case "range":
-            low = sum(each.weight for each in criteria if each.weight < 0)
-            return (earned - low) / (sum(each.weight for each in criteria if each.weight > 0) - low)
+            low = sum(criterion.weight for criterion in criteria if criterion.weight < 0)
+            return (earned - low) / (sum(criterion.weight for criterion in criteria if criterion.weight > 0) - low)
         case "tree":
             return _tree(criteria, scores, 0)
         case "grade":
@@ -70,14 +68,14 @@ def value(formula: Formula, criteria: Sequence[Criterion], scores: Scores, thres
             return _of_met(formula, criteria, scores)
 
 
-def score(formula: Formula, criteria: Sequence[Criterion], found: float, *, signed: bool) -> float:
+def score(formula: Formula, criteria: Sequence[Criterion], number: float, *, signed: bool) -> float:
     """A formula's value as a score from 0 to 1. `signed`: from -1 to 1, instead of from 0."""
     if formula == "grade":
         low, high = float(criteria[0].choices[0]), float(criteria[0].choices[-1])
-        return (found - low) / (high - low)
+        return (number - low) / (high - low)
     if signed:
-        found = (found + 1) / 2
-    return min(1.0, max(0.0, found))
+        number = (number + 1) / 2
+    return min(1.0, max(0.0, number))
 
 
 def by_tag(
@@ -85,9 +83,9 @@ def by_tag(
 ) -> dict[str, float]:
     """The value for the criteria of each tag. Tags for which the formula has no value are left out."""
     tagged: dict[str, list[Criterion]] = {}
-    for each in criteria:
-        for tag in each.tags:
-            tagged.setdefault(tag, []).append(each)
+    for criterion in criteria:
+        for tag in criterion.tags:
+            tagged.setdefault(tag, []).append(criterion)
     return {
         tag: value(formula, chosen, scores, threshold)
         for tag, chosen in tagged.items()
@@ -103,12 +101,12 @@ def grade(criterion: Criterion, score: float) -> float:
 
 
 def _of_met(formula: Formula, criteria: Sequence[Criterion], scores: Scores) -> float:
-    met = [1.0 - scores[each.id] if each.weight < 0 else scores[each.id] for each in criteria]
+    met = [1.0 - scores[criterion.id] if criterion.weight < 0 else scores[criterion.id] for criterion in criteria]
     match formula:
         case "all":
             return float(min(met) == 1.0)
         case "any":  # the absence of a fault earns nothing
-            merits = [scores[each.id] for each in criteria if each.weight > 0]
+            merits = [scores[criterion.id] for criterion in criteria if criterion.weight > 0]
             return float(max(merits or met) == 1.0)
         case "min":
             return min(met)
@@ -120,12 +118,12 @@ def _of_met(formula: Formula, criteria: Sequence[Criterion], scores: Scores) -> 
 
 def _tree(criteria: Sequence[Criterion], scores: Scores, depth: int) -> float:
     """The score of a node: the share of its parts by weight. `criteria` are all below it, `depth` groups deep."""
-    parts: dict[str, list[Criterion]] = {}
-    for each in criteria:
-        parts.setdefault(each.path[depth][0] if len(each.path) > depth else f"leaf {each.id}", []).append(each)
-    nodes = [_node(part, scores, depth) for part in parts.values()]
+    groups: dict[str, list[Criterion]] = {}
+    for c in criteria:
+        groups.setdefault(c.path[depth][0] if len(c.path) > depth else f"leaf {c.id}", []).append(c)
+    nodes = [_node(group, scores, depth) for group in groups.values()]
     weights = sum(weight for _, weight in nodes)
-    return sum(found * weight for found, weight in nodes) / weights if weights else 0.0
+    return sum(share * weight for share, weight in nodes) / weights if weights else 0.0
 
 
 def _node(part: Sequence[Criterion], scores: Scores, depth: int) -> tuple[float, float]:

@@ -26,41 +26,41 @@ def rule_of(criterion: Criterion) -> Rule | None:
     """The rule that decides a criterion: its own, or that of its tags."""
     if criterion.rule is not None or _BY_RULE not in criterion.tags:
         return criterion.rule
-    named = next((verifier for tag, verifier in _FUNCTIONS.items() if tag in criterion.tags), None)
-    given = next((tag.partition(":")[2] for tag in criterion.tags if tag.startswith("parameters:")), None)
-    return None if named is None or given is None else Rule(verifier=named, reference=given)
+    verifier_name = next((name for tag, name in _FUNCTIONS.items() if tag in criterion.tags), None)
+    reference = next((tag.partition(":")[2] for tag in criterion.tags if tag.startswith("parameters:")), None)
+    return None if verifier_name is None or reference is None else Rule(verifier=verifier_name, reference=reference)
 
 
-def verifiers_of(criteria: Sequence[Criterion], others: Others) -> list[Verifier[Any]]:
+def verifiers_of(criteria: Sequence[Criterion], verifiers: Others) -> list[Verifier[Any]]:
     """The verifiers that decide some of the criteria.
 
     Raises:
         InvalidItem: there is none of that name, or it asks a model itself.
     """
-    names = sorted({rule.verifier for each in criteria if (rule := rule_of(each)) is not None})
+    names = sorted({rule.verifier for criterion in criteria if (rule := rule_of(criterion)) is not None})
     for name in names:
-        if name not in others or others[name].is_opinion:
+        if name not in verifiers or verifiers[name].is_opinion:
             raise InvalidItem("bad_params", f"params.criteria: no verifier {name[:100]!r} can be a rule")
-    return [others[name] for name in names]
+    return [verifiers[name] for name in names]
 
 
-async def decided(criteria: Sequence[Criterion], item: Item[Any], others: Others) -> dict[str, float]:
+async def decided(criteria: Sequence[Criterion], item: Item[Any], verifiers: Others) -> dict[str, float]:
     """The scores of the criteria that have a rule, by id.
 
     Raises:
         InvalidItem: a rule cannot judge any response.
         JudgeFailure: a rule could not judge this time.
     """
-    ruled = [(each, rule) for each in criteria if (rule := rule_of(each)) is not None]
-    scores = await asyncio.gather(*(_score(each, rule, item, others) for each, rule in ruled))
-    return {each.id: score for (each, _), score in zip(ruled, scores, strict=True)}
+    ruled = [(criterion, rule) for criterion in criteria if (rule := rule_of(criterion)) is not None]
+    scores = await asyncio.gather(*(_score(criterion, rule, item, verifiers) for criterion, rule in ruled))
+    return {criterion.id: score for (criterion, _), score in zip(ruled, scores, strict=True)}
 
 
-async def _score(criterion: Criterion, rule: Rule, item: Item[Any], others: Others) -> float:
-    verifier = others[rule.verifier]
-    given = dict(rule.params) if rule.reference is None else {**rule.params, "reference": rule.reference}
+async def _score(criterion: Criterion, rule: Rule, item: Item[Any], verifiers: Others) -> float:
+    verifier = verifiers[rule.verifier]
+    raw_params = dict(rule.params) if rule.reference is None else {**rule.params, "reference": rule.reference}
     try:
-        params: Params = verifier.params.model_validate(given)
+        params: Params = verifier.params.model_validate(raw_params)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         at = ".".join(map(str, first["loc"]))

@@ -34,9 +34,9 @@ class Case:
         self.context = context
         self.values = Known()
         self.written = answer
-        left, right = without_name(canonical(reference), canonical(answer))
-        self.reference_unit, self.reference = unit_and_value(left)
-        self.answer_unit, self.answer = unit_and_value(right)
+        lhs, rhs = without_name(canonical(reference), canonical(answer))
+        self.reference_unit, self.reference = unit_and_value(lhs)
+        self.answer_unit, self.answer = unit_and_value(rhs)
         self.converted = self._converted()
         """The answer in the reference's unit; None if it cannot be converted."""
         self.is_same = False
@@ -44,8 +44,8 @@ class Case:
         self.differences = OTHERWISE
         try:
             if self.converted is not None:
-                found = differences_of(self.reference, self.converted, context.ordered, self.values)
-                self.is_same, self.differences = found is None, found or OTHERWISE
+                differences = differences_of(self.reference, self.converted, context.ordered, self.values)
+                self.is_same, self.differences = differences is None, differences or OTHERWISE
         except (NoValue, TooComplex):
             pass
 

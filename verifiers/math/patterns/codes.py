@@ -58,9 +58,9 @@ class Pattern:
         return {"code": self.code.value, "detail": self.detail}
 
 
-def in_order(found: Iterable[Pattern]) -> list[Pattern]:
+def in_order(patterns: Iterable[Pattern]) -> list[Pattern]:
     """Patterns in the order of `Code`."""
-    return sorted(found, key=lambda pattern: _PLACES[pattern.code])
+    return sorted(patterns, key=lambda pattern: _PLACES[pattern.code])
 
 
 _PLACES = {code: place for place, code in enumerate(Code)}

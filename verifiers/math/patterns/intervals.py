@@ -12,15 +12,15 @@ from verifiers.math.tree import Node, TooComplex
 _SETS = (*PAIRS, "union", "cap", "setminus", "suchthat", "in", "!=", "<", ">", "<=", ">=", "chain")
 
 
-def as_reals(reference: Node, answer: Node, known: Known) -> tuple[Reals, Reals] | None:
+def as_reals(reference: Node, answer: Node, values: Known) -> tuple[Reals, Reals] | None:
     """Both sides as sets of reals; None for two plain pairs, or if a number is not small."""
     is_written_so = any(part.kind in _SETS for node in (reference, answer) for part in (node, *node.args))
     if not is_written_so or reference.kind == answer.kind == "paren":
         return None
-    if not all(_is_small(part, known) for node in (reference, answer) for part in _ends_of(node)):
+    if not all(_is_small(part, values) for node in (reference, answer) for part in _ends_of(node)):
         return None
-    left, right = reals(reference), reals(answer)
-    return (left, right) if left and right and left.pieces and right.pieces else None
+    lhs, rhs = reals(reference), reals(answer)
+    return (lhs, rhs) if lhs and rhs and lhs.pieces and rhs.pieces else None
 
 
 def _ends_of(node: Node) -> Iterator[Node]:
@@ -34,46 +34,46 @@ def _ends_of(node: Node) -> Iterator[Node]:
             yield from _ends_of(arg)
 
 
-def _is_small(node: Node, known: Known) -> bool:
-    return is_infinite(node) or known.exact(node) is not None or known.at(node, 0) is not None
+def _is_small(node: Node, values: Known) -> bool:
+    return is_infinite(node) or values.exact(node) is not None or values.at(node, 0) is not None
 
 
-def of_reals(reference: Reals, answer: Reals, known: Known) -> Differences | None:
+def of_reals(reference: Reals, answer: Reals, values: Known) -> Differences | None:
     """How two sets of reals differ; None when they do not."""
-    left, right = reference.pieces, answer.pieces
-    missing = [piece for piece in left if not any(_is_same_piece(piece, other, known) for other in right)]
-    extra = [piece for piece in right if not any(_is_same_piece(other, piece, known) for other in left)]
+    lhs, rhs = reference.pieces, answer.pieces
+    missing = [piece for piece in lhs if not any(_is_same_piece(piece, candidate, values) for candidate in rhs)]
+    extra = [piece for piece in rhs if not any(_is_same_piece(candidate, piece, values) for candidate in lhs)]
     if not missing and not extra:
         return None
-    if len(left) == len(right):
-        return Differences(patterns=[_TURNED]) if _is_turned(left[0], right[0], known) else _ends(left, right, known)
-    if missing and extra and len(missing) == len(left):
+    if len(lhs) == len(rhs):
+        return Differences(patterns=[_TURNED]) if _is_turned(lhs[0], rhs[0], values) else _ends(lhs, rhs, values)
+    if missing and extra and len(missing) == len(lhs):
         return OTHERWISE
     return Differences((), [_interval(piece) for piece in missing], [_interval(piece) for piece in extra])
 
 
-def _ends(left: Sequence[Piece], right: Sequence[Piece], known: Known) -> Differences:
+def _ends(lhs: Sequence[Piece], rhs: Sequence[Piece], values: Known) -> Differences:
     """The differences between as many intervals on both sides."""
-    ends = [
+    wrong_ends = [
         Part(p, g, "an end of an interval")
-        for one, two in zip(left, right, strict=True)
-        for g, p in ((one.low, two.low), (one.high, two.high))
-        if not known.same(p, g)
+        for first, second in zip(lhs, rhs, strict=True)
+        for g, p in ((first.low, second.low), (first.high, second.high))
+        if not values.same(p, g)
     ]
-    return Differences(ends[:MAX_PARTS]) if ends else Differences(patterns=[_OTHER_END])
+    return Differences(wrong_ends[:MAX_PARTS]) if wrong_ends else Differences(patterns=[_OTHER_END])
 
 
-def _is_same_piece(one: Piece, two: Piece, known: Known) -> bool:
-    is_alike = (one.low_open, one.high_open) == (two.low_open, two.high_open)
-    return is_alike and known.same(two.low, one.low) and known.same(two.high, one.high)
+def _is_same_piece(first: Piece, second: Piece, values: Known) -> bool:
+    is_alike = (first.low_open, first.high_open) == (second.low_open, second.high_open)
+    return is_alike and values.same(second.low, first.low) and values.same(second.high, first.high)
 
 
-def _is_turned(one: Piece, two: Piece, known: Known) -> bool:
+def _is_turned(first: Piece, second: Piece, values: Known) -> bool:
     """Whether two rays go from one point in opposite directions."""
-    if is_infinite(one.high) and is_infinite(two.low):
-        return not is_infinite(one.low) and not is_infinite(two.high) and known.same(two.high, one.low)
-    if is_infinite(one.low) and is_infinite(two.high):
-        return not is_infinite(one.high) and not is_infinite(two.low) and known.same(two.low, one.high)
+    if is_infinite(first.high) and is_infinite(second.low):
+        return not is_infinite(first.low) and not is_infinite(second.high) and values.same(second.high, first.low)
+    if is_infinite(first.low) and is_infinite(second.high):
+        return not is_infinite(first.high) and not is_infinite(second.low) and values.same(second.low, first.high)
     return False
 
 

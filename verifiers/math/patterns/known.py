@@ -51,19 +51,19 @@ class Known:
             return None
         return value
 
-    def same(self, one: Node, two: Node) -> bool:
+    def same(self, first: Node, second: Node) -> bool:
         """Whether two parts of answers are the same.
 
         Raises:
             NoValue, TooComplex: it cannot be decided.
         """
-        if one == two or self._are_percents(one, two):
+        if first == second or self._are_percents(first, second):
             return True
-        if "text" in (one.kind, two.kind) or is_infinite(one) or is_infinite(two):
+        if "text" in (first.kind, second.kind) or is_infinite(first) or is_infinite(second):
             return False
-        if not (self._has_value(one) and self._has_value(two)):
+        if not (self._has_value(first) and self._has_value(second)):
             raise NoValue("nothing to compare")
-        return self.holds(lambda p, g: (p, g), one, two)
+        return self.holds(lambda p, g: (p, g), first, second)
 
     def holds(self, relation: Relation, answer: Node, reference: Node) -> bool:
         """Whether a relation between the two holds wherever the reference has a value.
@@ -73,15 +73,15 @@ class Known:
         """
         p, g = self.exact(answer), self.exact(reference)
         if p is not None and g is not None:
-            left, right = relation(p, g)
-            return bool(left == right)
+            lhs, rhs = relation(p, g)
+            return bool(lhs == rhs)
         agreed = 0
         for index in self._points(answer, reference):
-            known = self.at(reference, index)
-            if known is None:
+            expected = self.at(reference, index)
+            if expected is None:
                 continue
             value = self.at(answer, index)
-            if value is None or not _agree(relation, value, known):
+            if value is None or not _agree(relation, value, expected):
                 return False
             agreed += 1
         return agreed >= (_MIN_POINTS if values.names(answer) | values.names(reference) else 1)
@@ -100,12 +100,12 @@ class Known:
             self._known[key] = _value(node, index)
         return self._known[key]
 
-    def _are_percents(self, one: Node, two: Node) -> bool:
+    def _are_percents(self, first: Node, second: Node) -> bool:
         """Whether the two are equal with a percent sign on one side only, read as a unit: 50 and 50%."""
-        if (one.kind == "%") == (two.kind == "%"):
+        if (first.kind == "%") == (second.kind == "%"):
             return False
-        left, right = (self.exact(node.args[0] if node.kind == "%" else node) for node in (one, two))
-        return left is not None and left == right and abs(left) > 1
+        lhs, rhs = (self.exact(node.args[0] if node.kind == "%" else node) for node in (first, second))
+        return lhs is not None and lhs == rhs and abs(lhs) > 1
 
     def _points(self, *nodes: Node) -> range:
         return range(POINTS if any(values.names(node) for node in nodes) else 1)
@@ -139,12 +139,12 @@ def _coordinate(name: str, index: int) -> Fraction:
 
 def _agree(relation: Relation, answer: Number, reference: Number) -> bool:
     with mp.workprec(BITS):
-        left, right = relation(answer, reference)
-        gap, scale = abs(left - right), max(abs(left), abs(right))
+        lhs, rhs = relation(answer, reference)
+        gap, scale = abs(lhs - rhs), max(abs(lhs), abs(rhs))
         return bool(gap <= mpmath.ldexp(scale, -BITS // 2) or gap <= mpmath.ldexp(1, -MAX_MAGNITUDE - 64))
 
 
 def is_infinite(node: Node) -> bool:
     """Whether a node is infinity, of either sign."""
-    inner = node.args[0] if node.kind == "neg" else node
-    return inner.kind == "const" and inner.leaf == "infty"
+    operand = node.args[0] if node.kind == "neg" else node
+    return operand.kind == "const" and operand.leaf == "infty"

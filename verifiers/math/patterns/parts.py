@@ -51,9 +51,9 @@ def canonical(node: Node) -> Node:
         node = node.args[0]
     if node.kind in LISTS:
         return Node(node.kind, tuple(part for item in node.args for part in _alternatives(item)))
-    found = _alternatives(node)
-    if len(found) > 1:
-        return Node("list", found)
+    readings = _alternatives(node)
+    if len(readings) > 1:
+        return Node("list", readings)
     if node.kind == "deg":
         return Node("quantity", node.args, "degree")
     is_point = node.kind == "apply" and len(node.args) == 1 and node.args[0].kind == "list"
@@ -75,14 +75,14 @@ def _with_signs(node: Node, upper: bool) -> Node:
 
 def without_name(reference: Node, answer: Node) -> tuple[Node, Node]:
     """The values of assignments to one name, or of one beside a bare value; of equations, the sides that differ."""
-    left, right = reference.kind == "=", answer.kind == "="
-    if left and right:
+    lhs, rhs = reference.kind == "=", answer.kind == "="
+    if lhs and rhs:
         if reference.args[0] == answer.args[0]:
             return reference.args[1], answer.args[1]
         return (reference.args[0], answer.args[0]) if reference.args[1] == answer.args[1] else (reference, answer)
-    if left and reference.args[0].kind in ("sym", "apply"):
+    if lhs and reference.args[0].kind in ("sym", "apply"):
         return reference.args[1], answer
-    if right and answer.args[0].kind in ("sym", "apply"):
+    if rhs and answer.args[0].kind in ("sym", "apply"):
         return reference, answer.args[1]
     return reference, answer
 

@@ -13,7 +13,7 @@ from verifiers.rules import language, repetition
 
 def of_extraction(extraction: Extraction, response: str) -> list[Pattern]:
     """The patterns in how a response gives its answer."""
-    found = [
+    patterns = [
         Pattern(code, detail)
         for code, reason, detail in (
             (Code.EMPTY, "empty", "there is no text to take an answer from"),
@@ -23,14 +23,14 @@ def of_extraction(extraction: Extraction, response: str) -> list[Pattern]:
         if extraction.reason == reason
     ]
     if extraction.reason != "truncated" and response.count("```") % 2:
-        found.append(Pattern(Code.TRUNCATED, "a code block was opened and never closed"))
+        patterns.append(Pattern(Code.TRUNCATED, "a code block was opened and never closed"))
     if malformed := _malformed_thinking(response):
-        found.append(Pattern(Code.THINK_MALFORMED, malformed))
+        patterns.append(Pattern(Code.THINK_MALFORMED, malformed))
     offered = _offered(extraction)
     if extraction.reason == "conflicting_answers" or len(offered) > 1:
-        written = ", ".join(clipped(text) for text in offered[-4:])
-        found.append(Pattern(Code.CONFLICTING_ANSWERS, f"different answers were given: {written}"))
-    return found
+        listing = ", ".join(clipped(text) for text in offered[-4:])
+        patterns.append(Pattern(Code.CONFLICTING_ANSWERS, f"different answers were given: {listing}"))
+    return patterns
 
 
 def of_outcome(outcome: str, message: str = "") -> list[Pattern]:
@@ -42,14 +42,14 @@ def of_outcome(outcome: str, message: str = "") -> list[Pattern]:
 
 def of_writing(response: str, prompt: str | None) -> list[Pattern]:
     """The patterns in the writing of a response, whatever it says."""
-    found = []
+    patterns = []
     looped = 1.0 - (repetition.judge(response, _LOOPS).score or 0.0)
     if looped > _MAX_LOOPED:
-        found.append(Pattern(Code.REPETITION, f"{looped:.0%} of the response are loops"))
+        patterns.append(Pattern(Code.REPETITION, f"{looped:.0%} of the response are loops"))
     mixed = language.judge(Item(response, _PROMPTS_SCRIPT, prompt))
     if mixed.reason == "mixed_scripts":
-        found.append(Pattern(Code.LANGUAGE_MIX, "there is more than a little of another script than the prompt's"))
-    return found
+        patterns.append(Pattern(Code.LANGUAGE_MIX, "there is more than a little of another script than the prompt's"))
+    return patterns
 
 
 _MAX_LOOPED = 1 / 3
@@ -78,15 +78,15 @@ def _offered(extraction: Extraction) -> list[str]:
         return []
     start, end = extraction.span or (0, 0)
     offered: dict[str | Fraction, str] = {}
-    parts: set[str | Fraction] = set()
+    part_keys: set[str | Fraction] = set()
     for candidate in extraction.candidates:
         key = _key(candidate.text)
         if start <= candidate.span[0] and candidate.span[1] <= end:
-            parts.add(key)
+            part_keys.add(key)
         else:
             offered.setdefault(key, candidate.text)
     if extraction.answer is not None:
-        offered = {key: text for key, text in offered.items() if key not in parts}
+        offered = {key: text for key, text in offered.items() if key not in part_keys}
         offered[_key(extraction.answer)] = extraction.answer
     return list(offered.values())
 

@@ -20,14 +20,14 @@ Rule = Callable[[Part, Known], int]
 
 
 def _any(*relations: Relation) -> Rule:
-    def holds(part: Part, known: Known) -> int:
-        return any(known.holds(relation, part.answer, part.reference) for relation in relations)
+    def holds(part: Part, values: Known) -> int:
+        return any(values.holds(relation, part.answer, part.reference) for relation in relations)
 
     return holds
 
 
-def _exactly(part: Part, known: Known) -> tuple[Fraction, Fraction] | None:
-    p, g = known.exact(part.answer), known.exact(part.reference)
+def _exactly(part: Part, values: Known) -> tuple[Fraction, Fraction] | None:
+    p, g = values.exact(part.answer), values.exact(part.reference)
     return None if p is None or g is None else (p, g)
 
 
@@ -46,42 +46,42 @@ def _smaller(factor: int) -> Rule:
 _POWERS_OF_TEN = tuple(rule for k in range(1, 10) for rule in ((k, _larger(10**k)), (-k, _smaller(10**k))))
 
 
-def _power_of_ten(part: Part, known: Known) -> int:
-    return next((k for k, rule in _POWERS_OF_TEN if rule(part, known)), 0)
+def _power_of_ten(part: Part, values: Known) -> int:
+    return next((k for k, rule in _POWERS_OF_TEN if rule(part, values)), 0)
 
 
 def _by(factor: int) -> Rule:
-    return lambda part, known: _larger(factor)(part, known) or _smaller(factor)(part, known)
+    return lambda part, values: _larger(factor)(part, values) or _smaller(factor)(part, values)
 
 
-def _off_by_one(part: Part, known: Known) -> int:
-    exact = _exactly(part, known)
+def _off_by_one(part: Part, evaluated: Known) -> int:
+    exact = _exactly(part, evaluated)
     if exact is not None:
         return abs(exact[0] - exact[1]) == 1 and exact[0].denominator == 1
     if not values.names(part.answer) or not values.names(part.reference):
         return 0
-    return _any(lambda p, g: (p, g + 1), lambda p, g: (p + 1, g))(part, known)
+    return _any(lambda p, g: (p, g + 1), lambda p, g: (p + 1, g))(part, evaluated)
 
 
-def _square(part: Part, known: Known) -> int:
-    return known.holds(lambda p, g: (p, g * g), part.answer, part.reference) and not _is_unit(part, known)
+def _square(part: Part, values: Known) -> int:
+    return values.holds(lambda p, g: (p, g * g), part.answer, part.reference) and not _is_unit(part, values)
 
 
-def _square_root(part: Part, known: Known) -> int:
-    return known.holds(lambda p, g: (p * p, g), part.answer, part.reference) and not _is_unit(part, known)
+def _square_root(part: Part, values: Known) -> int:
+    return values.holds(lambda p, g: (p * p, g), part.answer, part.reference) and not _is_unit(part, values)
 
 
-def _rounding(part: Part, known: Known) -> int:
+def _rounding(part: Part, evaluated: Known) -> int:
     if values.names(part.answer) or values.names(part.reference):
         return 0
-    exact = _exactly(part, known)
+    exact = _exactly(part, evaluated)
     if exact is not None:
         return is_rounded(*exact, is_decimal(part.answer))
-    p, g = known.at(part.answer, 0), known.at(part.reference, 0)
+    p, g = evaluated.at(part.answer, 0), evaluated.at(part.reference, 0)
     if p is None or g is None:
         return 0
     with mp.workprec(BITS):
-        unit = last_place(known.exact(part.answer)) if is_decimal(part.answer) else None
+        unit = last_place(evaluated.exact(part.answer)) if is_decimal(part.answer) else None
         return bool(abs(p - g) * 100 < abs(g) or (unit is not None and abs(p - g) < values.as_number(unit)))
 
 

@@ -35,20 +35,20 @@ def of_structure(case: Case) -> Iterator[Pattern]:
 
 def of_unit(case: Case) -> Iterator[Pattern]:
     """The patterns of the unit."""
-    expected, given = case.reference_unit, case.answer_unit
-    if expected is None or given == expected:
+    expected, answer_unit = case.reference_unit, case.answer_unit
+    if expected is None or answer_unit == expected:
         return
-    if given is None:
+    if answer_unit is None:
         if case.is_same:
             yield Pattern(Code.UNIT_MISSING, f"the unit {clipped(expected)} is missing")
         return
-    are_known = units.dimension(expected) is not None and units.dimension(given) is not None
-    if are_known and not units.compatible(expected, given):
-        yield Pattern(Code.DIMENSION_MISMATCH, f"{clipped(given)} does not measure what {clipped(expected)} does")
+    are_known = units.dimension(expected) is not None and units.dimension(answer_unit) is not None
+    if are_known and not units.compatible(expected, answer_unit):
+        yield Pattern(Code.DIMENSION_MISMATCH, f"{clipped(answer_unit)} does not measure what {clipped(expected)} does")
     elif case.is_same:
-        yield Pattern(Code.UNIT_MISMATCH, f"the same quantity in {clipped(given)}, not in {clipped(expected)}")
+        yield Pattern(Code.UNIT_MISMATCH, f"the same quantity in {clipped(answer_unit)}, not in {clipped(expected)}")
     elif case.values.same(case.answer, case.reference):
-        yield Pattern(Code.UNIT_MISMATCH, f"the same number of {clipped(given)}, not of {clipped(expected)}")
+        yield Pattern(Code.UNIT_MISMATCH, f"the same number of {clipped(answer_unit)}, not of {clipped(expected)}")
 
 
 def unsimplified(case: Case) -> Iterator[Pattern]:
@@ -60,8 +60,8 @@ def unsimplified(case: Case) -> Iterator[Pattern]:
     ):
         return
     part = case.written
-    while (inner := next((arg for arg in part.args if not fits(arg, "simplified")), None)) is not None:
-        part = inner
+    while (unsimplified_arg := next((arg for arg in part.args if not fits(arg, "simplified")), None)) is not None:
+        part = unsimplified_arg
     yield Pattern(Code.UNSIMPLIFIED, f"not simplified: {tree_text(part)}")
 
 
@@ -121,12 +121,12 @@ _MAX_NUMBERS = 400
 @remember(256)
 def numbers(question: str) -> frozenset[Fraction]:
     """The numbers in a question, each with its sign and without."""
-    found: set[Fraction] = set()
+    values: set[Fraction] = set()
     for match in islice(_NUMBER.finditer(question[:_MAX_QUESTION_CHARS]), _MAX_NUMBERS):
         value = number(match[0].replace(r"\$", "").replace(r"\%", "").translate(_NO_SIGNS))
         if value is not None:
-            found |= {value, abs(value)}
-    return frozenset(found)
+            values |= {value, abs(value)}
+    return frozenset(values)
 
 
 _MAX_EQUATION_CHARS = 1_500
@@ -134,7 +134,7 @@ _MAX_EQUATION_CHARS = 1_500
 
 def false_equation(response: str | None) -> Iterator[Pattern]:
     """The first equation between numbers in the response that holds in no reading of its sides."""
-    for found in computations(response or "", _MAX_EQUATION_CHARS):
-        if found.holds is False:
-            yield Pattern(Code.ARITHMETIC, f"{clipped(found.left)} is not {clipped(found.right)}")
+    for equation in computations(response or "", _MAX_EQUATION_CHARS):
+        if equation.holds is False:
+            yield Pattern(Code.ARITHMETIC, f"{clipped(equation.left)} is not {clipped(equation.right)}")
             return

@@ -30,11 +30,11 @@ def tree_text(node: Node) -> str:
 
 
 def _as_decimal(value: Fraction) -> str:
-    shown = places(value)
-    if not shown:
+    decimals = places(value)
+    if not decimals:
         return str(value)
-    digits = str(abs(value) * 10**shown).rjust(shown + 1, "0")
-    return f"{'-' * (value < 0)}{digits[:-shown]}.{digits[-shown:]}"
+    digits = str(abs(value) * 10**decimals).rjust(decimals + 1, "0")
+    return f"{'-' * (value < 0)}{digits[:-decimals]}.{digits[-decimals:]}"
 
 
 def clipped(text: str) -> str:

@@ -71,17 +71,17 @@ def _read(text: str) -> Node:
     if not text.isascii() and (absence := in_signs(text)) in ABSENCES:
         return Node("text", leaf=absence)
     text = with_equations(_with_joints(in_figures(text)))
-    if rest := behind_negative(text.strip()):
-        return _negated(_read_formula_or_words(rest))
+    if operand := behind_negative(text.strip()):
+        return _negated(_read_formula_or_words(operand))
     prepared = prepare(text)
     if not prepared:
         raise Unreadable("nothing to read")
-    if (parts := labelled_parts(prepared)) is not None:
-        return Node("paren", tuple(_read_formula_or_words(part) for part in parts))
+    if (coordinates := labelled_parts(prepared)) is not None:
+        return Node("paren", tuple(_read_formula_or_words(part) for part in coordinates))
     if (option := split_option(prepared)) is not None:
-        letter, rest = option
+        letter, operand = option
         node = Node("sym", leaf=letter)
-        return Node("option", (node, _read_prepared(rest, rest))) if rest else node
+        return Node("option", (node, _read_prepared(operand, operand))) if operand else node
     return _read_prepared(prepared, text)
 
 
@@ -97,8 +97,8 @@ def _read_prepared(prepared: str, text: str) -> Node:
         return Reader(tokenize(prepared)).read()
     except Unreadable as error:
         unread = error
-    if (said := _said(prepared)) is not None:
-        return said
+    if (spoken_node := _said(prepared)) is not None:
+        return spoken_node
     if (counted := read_counted(prepared)) is not None:
         return counted
     if (remark := _REMARK.fullmatch(prepared)) is not None and not _REJECTION.search(remark[2]):
@@ -131,10 +131,10 @@ def _negated(node: Node) -> Node:
 
 def _said(prepared: str) -> Node | None:
     """A formula in words: "the square root of 2"."""
-    written = in_signs(prepared)
-    if written in ABSENCES:
-        return as_words(written)
-    return None if written is None else Reader(tokenize(written)).read()
+    formula = in_signs(prepared)
+    if formula in ABSENCES:
+        return as_words(formula)
+    return None if formula is None else Reader(tokenize(formula)).read()
 
 
 def _with_joints(text: str) -> str:
@@ -178,7 +178,7 @@ def read_apart(text: str) -> Node:
     Raises:
         Unreadable, TooComplex: as `read`.
     """
-    return Reader(tokenize(prepare(text), apart=True)).read()
+    return Reader(tokenize(prepare(text), splits_capitals=True)).read()
 
 
 def _read_formula(text: str) -> Node:

@@ -82,7 +82,7 @@ def _function(reader: Levels, name: str) -> Node:
     power = _function_power(reader)
     if name == "cis":
         return _cis(reader, _function_argument(reader))
-    inverse_name = next((known for known in (f"arc{name}", f"ar{name}") if known in FUNCTIONS), name)
+    inverse_name = next((full_name for full_name in (f"arc{name}", f"ar{name}") if full_name in FUNCTIONS), name)
     inverse = power is not None and show(power) == "neg(1)" and inverse_name != name
     node = reader.node("fn", _function_argument(reader), leaf=inverse_name if inverse else name)
     if reader.is_at("^") and power is None:
@@ -114,21 +114,21 @@ def _function_argument(reader: Levels) -> Node:
             break
         node = times(reader, node, reader.nested(reader.power))
     if reader.is_at("/") and node.kind == "num":
-        after = reader.peek(1)
-        if after is not None and after.kind == "num":
+        following = reader.peek(1)
+        if following is not None and following.kind == "num":
             reader.at += 1
             node = reader.node("/", node, reader.power())
     return node
 
 
 def _accented(reader: Levels, name: str) -> Node:
-    inner = reader.nested(reader.argument)
-    if name in ("hat", "vec", "overrightarrow", "widehat") and (unit := _UNIT_VECTORS.get(inner)) is not None:
+    arg = reader.nested(reader.argument)
+    if name in ("hat", "vec", "overrightarrow", "widehat") and (unit := _UNIT_VECTORS.get(arg)) is not None:
         return reader.node("sym", leaf=unit)
     leaf = "bar" if name in ("overline", "bar") else name
-    if inner.kind == "sym" and reader.is_at("(") and not reader.tokens[reader.at].spaced and name in _FUNCTION_ACCENTS:
-        return read_applied(reader, f"{leaf} {inner.leaf}")
-    return reader.node("apply", inner, leaf=leaf)
+    if arg.kind == "sym" and reader.is_at("(") and not reader.tokens[reader.at].spaced and name in _FUNCTION_ACCENTS:
+        return read_applied(reader, f"{leaf} {arg.leaf}")
+    return reader.node("apply", arg, leaf=leaf)
 
 
 def _big(reader: Levels, name: str) -> Node:
@@ -142,8 +142,8 @@ def _big(reader: Levels, name: str) -> Node:
             break
         depth += (token.kind in ("{", "(", "[", "\\{")) - (token.kind in ("}", ")", "]", "\\}"))
         reader.at += 1
-    written = " ".join(_latex(token) for token in reader.tokens[start : reader.at])
-    return reader.node("big", leaf=f"\\{name} {written}")
+    source = " ".join(_latex(token) for token in reader.tokens[start : reader.at])
+    return reader.node("big", leaf=f"\\{name} {source}")
 
 
 def _latex(token: Token) -> str:

@@ -15,12 +15,12 @@ def read_count(reader: Levels) -> Node:
     if letter.kind != "id" or letter.value not in ("C", "P", "A"):
         raise Unreadable("an index without a base")
     chosen = _index(reader)
-    found = count(letter.value, total, chosen)
-    if found is None and letter.value == "C":
-        found = reader.node("binom", total, chosen)
-    if found is None:
+    node = count(letter.value, total, chosen)
+    if node is None and letter.value == "C":
+        node = reader.node("binom", total, chosen)
+    if node is None:
         raise Unreadable("no count of arrangements")
-    return found
+    return node
 
 
 def _index(reader: Levels) -> Node:

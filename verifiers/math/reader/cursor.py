@@ -19,8 +19,8 @@ class Cursor:
         self._depth = 0
         self._nodes = 0
 
-    def peek(self, ahead: int = 0) -> Token | None:
-        index = self.at + ahead
+    def peek(self, offset: int = 0) -> Token | None:
+        index = self.at + offset
         return self.tokens[index] if index < len(self.tokens) else None
 
     def next(self) -> Token:
@@ -47,9 +47,9 @@ class Cursor:
 
     def expect(self, kind: str) -> None:
         if not self.take(kind):
-            found = self.peek()
+            token = self.peek()
             raise Unreadable(
-                f"expected {kind!r}, found {found.value[:20]!r}" if found else f"expected {kind!r} at the end"
+                f"expected {kind!r}, found {token.value[:20]!r}" if token else f"expected {kind!r} at the end"
             )
 
     def node(self, kind: str, *args: Node, leaf: Leaf = None) -> Node:

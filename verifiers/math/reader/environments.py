@@ -57,12 +57,12 @@ def _aligned(reader: Levels) -> Node:
     end = next((i for i in range(reader.at, len(reader.tokens)) if reader.tokens[i].kind == "end"), None)
     if end is None:
         raise Unreadable("an environment without an end")
-    inner = [token for token in reader.tokens[reader.at : end] if token.kind != "&"]
+    tokens = [token for token in reader.tokens[reader.at : end] if token.kind != "&"]
     lines: list[Token] = []
-    for position, token in enumerate(inner):
+    for position, token in enumerate(tokens):
         if token.kind != "newline":
             lines.append(token)
-        elif lines and position + 1 < len(inner) and not is_relation(inner[position + 1]):
+        elif lines and position + 1 < len(tokens) and not is_relation(tokens[position + 1]):
             lines += [Token(",", ",", False)] * (lines[-1].kind not in (",", ";"))
     if not lines:
         raise Unreadable("an empty environment")

@@ -10,55 +10,55 @@ from verifiers.math.tree import Node, Unreadable
 from verifiers.math.words import FUNCTION_SYNONYMS, FUNCTIONS
 
 
-def crossed(reader: Levels, left: Node, right: Node) -> Node:
+def crossed(reader: Levels, lhs: Node, rhs: Node) -> Node:
     r"""Read `\times`; between vectors, sets or capitals it does not commute and is not a product of numbers."""
-    factors = left.args if left.kind == "*" else (left,)
-    if not (_is_crossed(factors[-1]) and _is_crossed(right)):
-        return times(reader, left, right)
-    cross = reader.node("apply", factors[-1], right, leaf="times")
+    factors = lhs.args if lhs.kind == "*" else (lhs,)
+    if not (_is_crossed(factors[-1]) and _is_crossed(rhs)):
+        return times(reader, lhs, rhs)
+    cross = reader.node("apply", factors[-1], rhs, leaf="times")
     return cross if len(factors) == 1 else reader.node("*", *factors[:-1], cross)
 
 
-def times(reader: Levels, left: Node, right: Node) -> Node:
+def times(reader: Levels, lhs: Node, rhs: Node) -> Node:
     """A product without nested products."""
-    return reader.node("*", *(left.args if left.kind == "*" else (left,)), right)
+    return reader.node("*", *(lhs.args if lhs.kind == "*" else (lhs,)), rhs)
 
 
-def juxtaposed(reader: Levels, left: Node, right: Node, before: Token, token: Token) -> Node:
+def juxtaposed(reader: Levels, lhs: Node, rhs: Node, previous: Token, token: Token) -> Node:
     """Combine two factors without a sign between them; digits before a fraction are a mixed number."""
-    if "text" in (left.kind, right.kind):
+    if "text" in (lhs.kind, rhs.kind):
         raise Unreadable("words beside a formula")
-    if before.kind == "num" and left.kind == "num" and isinstance(left.leaf, Fraction):
-        if token.kind == "num" and right.kind == "num" and token.spaced and reader.is_at("/"):
+    if previous.kind == "num" and lhs.kind == "num" and isinstance(lhs.leaf, Fraction):
+        if token.kind == "num" and rhs.kind == "num" and token.spaced and reader.is_at("/"):
             reader.at += 1
-            below = reader.power()
-            right = reader.node("/", right, below)
+            denominator = reader.power()
+            rhs = reader.node("/", rhs, denominator)
         elif token.kind == "num":
             raise Unreadable("two numbers in a row")
-        percent = right.kind == "%"
-        fraction = right.args[0] if percent else right
+        percent = rhs.kind == "%"
+        fraction = rhs.args[0] if percent else rhs
         if token.kind == "num" or (token.kind == "cmd" and token.value == "frac" and fraction.kind == "/"):
-            mixed = _mixed(reader, left, fraction)
+            mixed = _mixed(reader, lhs, fraction)
             if mixed is not None:
                 return reader.node("%", mixed) if percent else mixed
-    elif token.kind == "num" and left.kind != "num":
-        last = left.args[-1] if left.kind == "*" else left
-        is_power = before.kind == "id" and right.kind == "^"
+    elif token.kind == "num" and lhs.kind != "num":
+        last = lhs.args[-1] if lhs.kind == "*" else lhs
+        is_power = previous.kind == "id" and rhs.kind == "^"
         if (
-            before.kind in ("num", "id")
+            previous.kind in ("num", "id")
             and not is_power
-            and not (token.spaced and (before.kind == "id" or last.kind == "^"))
+            and not (token.spaced and (previous.kind == "id" or last.kind == "^"))
         ):
             raise Unreadable("a number after a factor")
-    return times(reader, left, right)
+    return times(reader, lhs, rhs)
 
 
-def _mixed(reader: Levels, whole: Node, fraction: Node) -> Node | None:
+def _mixed(reader: Levels, integer: Node, fraction: Node) -> Node | None:
     top, bottom = fraction.args
     if not top.kind == bottom.kind == "num":
         return None
-    if fraction_of(whole).denominator == 1 and 0 < fraction_of(top) < fraction_of(bottom):
-        return reader.node("+", whole, fraction)
+    if fraction_of(integer).denominator == 1 and 0 < fraction_of(top) < fraction_of(bottom):
+        return reader.node("+", integer, fraction)
     raise Unreadable("not a mixed number")
 
 

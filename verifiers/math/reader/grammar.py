@@ -52,18 +52,18 @@ class Reader(Levels):
 
     def _joined(self, kind: str, items: Sequence[Node], separators: Sequence[str]) -> Node:
         """Join elements: `a, b or c` is an `or`, `a, b and c` a list marked `and`; with both, `and` binds closer."""
-        said = set(separators[: len(items) - 1])
-        if "or" not in said:
-            return self.node(kind, *items, leaf="and" if "and" in said and kind == "list" else None)
-        if "," in said and (kind == "inside" or "and" in said):
+        conjunctions = set(separators[: len(items) - 1])
+        if "or" not in conjunctions:
+            return self.node(kind, *items, leaf="and" if "and" in conjunctions and kind == "list" else None)
+        if "," in conjunctions and (kind == "inside" or "and" in conjunctions):
             return self.node(kind, *items)
-        if "and" not in said:
+        if "and" not in conjunctions:
             return self.node("or", *items)
         groups: list[list[Node]] = [[items[0]]]
         for separator, item in zip(separators, items[1:], strict=False):
             groups.append([item]) if separator == "or" else groups[-1].append(item)
-        parts = (group[0] if len(group) == 1 else self.node("list", *group, leaf="and") for group in groups)
-        return self.node("or", *parts)
+        members = (group[0] if len(group) == 1 else self.node("list", *group, leaf="and") for group in groups)
+        return self.node("or", *members)
 
     def _separator(self) -> str | None:
         token = self.peek()
@@ -125,8 +125,8 @@ class Reader(Levels):
         if self.is_at_command("pmod", "mod", "bmod"):
             self.at += 1
             return [self.argument()]
-        after = self.peek(1)
-        if self.is_at("(") and after is not None and after.kind == "cmd" and after.value in ("bmod", "mod"):
+        following = self.peek(1)
+        if self.is_at("(") and following is not None and following.kind == "cmd" and following.value in ("bmod", "mod"):
             self.at += 2
             node = self.sum()
             self.expect(")")
@@ -167,8 +167,8 @@ class Reader(Levels):
                 terms.append(term if token.kind == "+" else self.node("neg", term))
             elif self.is_at_command("pm", "mp"):
                 kinds.append(self.next().value)
-                left = terms[0] if len(terms) == 1 else self.node("+", *terms)
-                terms = [self.node(kinds[-1], left, self._term())]
+                total = terms[0] if len(terms) == 1 else self.node("+", *terms)
+                terms = [self.node(kinds[-1], total, self._term())]
             else:
                 return terms[0] if len(terms) == 1 else self.node("+", *terms)
 
@@ -215,9 +215,9 @@ class Reader(Levels):
                 self.at += 1
                 node = self.node("mod", node, self._signed_power())
             elif starts_factor(self, token):
-                before = self.tokens[self.at - 1]
+                previous = self.tokens[self.at - 1]
                 factor = self.power()
-                node = juxtaposed(self, node, factor, before, token)
+                node = juxtaposed(self, node, factor, previous, token)
             else:
                 return node
 
@@ -254,8 +254,8 @@ class Reader(Levels):
 
     def _command_before(self) -> bool:
         r"""Whether one digit is read here, as in LaTeX's `\frac12` and `\sqrt12`, and not all digits, as in `2^10`."""
-        before = self.tokens[self.at - 1]
-        return before.kind == "cmd" or (before.kind in ("num", "}") and not self.tokens[self.at].spaced)
+        previous = self.tokens[self.at - 1]
+        return previous.kind == "cmd" or (previous.kind in ("num", "}") and not self.tokens[self.at].spaced)
 
     def _group(self) -> Node:
         self.expect("{")
@@ -271,10 +271,10 @@ class Reader(Levels):
         node = self.sequence("list", "}")
         if self.is_at_command("over", "choose", "atop"):
             name = self.next().value
-            below = self.sequence("list", "}")
+            denominator = self.sequence("list", "}")
             if name == "atop":
                 raise Unreadable("atop")
-            return self.node("/" if name == "over" else "binom", node, below)
+            return self.node("/" if name == "over" else "binom", node, denominator)
         return node
 
     def primary(self, bare: bool = False) -> Node:

@@ -72,13 +72,13 @@ def read_subscript(reader: Levels) -> str:
             return "_" + show(split_digit(reader))
         return "_" + token.value
     depth = 0
-    parts: list[str] = []
+    pieces: list[str] = []
     while True:
         token = reader.next()
         depth += (token.kind == "{") - (token.kind == "}")
         if depth == 0:
-            return "_" + "".join(parts[1:])
-        parts.append(token.value)
+            return "_" + "".join(pieces[1:])
+        pieces.append(token.value)
 
 
 def read_applied(reader: Levels, name: str) -> Node:

@@ -20,11 +20,11 @@ def split_digit(cursor: Cursor) -> Node:
     token = cursor.tokens[cursor.at]
     if not token.value.isdigit():
         raise Unreadable("a decimal where one digit is read")
-    rest = Token("num", token.value[1:], False)
+    remaining_digits = Token("num", token.value[1:], False)
     cursor.tokens = [
         *cursor.tokens[: cursor.at],
         Token("num", token.value[0], False),
-        rest,
+        remaining_digits,
         *cursor.tokens[cursor.at + 1 :],
     ]
     return read_number(cursor, cursor.next())
@@ -51,7 +51,7 @@ def _ends(cursor: Cursor) -> bool:
     return cursor.at >= len(cursor.tokens)
 
 
-def _repeating(cursor: Cursor, before: str) -> Fraction:
+def _repeating(cursor: Cursor, decimal: str) -> Fraction:
     r"""The value that `\overline{3}`, `\dot{1}2\dot{3}` or `(3)` after a decimal's digits adds to it."""
     if cursor.is_at_command("overline", "bar"):
         cursor.at += 1
@@ -65,8 +65,8 @@ def _repeating(cursor: Cursor, before: str) -> Fraction:
             raise Unreadable("digits expected")
     else:
         return Fraction(0)
-    places = len(before) - before.index(".") - 1
-    return Fraction(int(digits), 10**places * (10 ** len(digits) - 1))
+    decimals = len(decimal) - decimal.index(".") - 1
+    return Fraction(int(digits), 10**decimals * (10 ** len(digits) - 1))
 
 
 def _dotted(cursor: Cursor) -> str:
@@ -82,8 +82,8 @@ def _dotted(cursor: Cursor) -> str:
     return digits
 
 
-def _closes_parenthesis(cursor: Cursor, ahead: int) -> bool:
-    token = cursor.peek(ahead)
+def _closes_parenthesis(cursor: Cursor, offset: int) -> bool:
+    token = cursor.peek(offset)
     return token is not None and token.kind == ")"
 
 
@@ -140,9 +140,9 @@ def _in_base(digits: str, base: int) -> Fraction:
     Raises:
         Unreadable: a digit is too large for the base.
     """
-    whole, _, part = digits.partition(".")
+    integer_digits, _, part = digits.partition(".")
     value = 0
-    for digit in whole + part:
+    for digit in integer_digits + part:
         if int(digit, 36) >= abs(base):
             raise Unreadable(f"not a number in base {base}")
         value = value * base + int(digit, 36)

@@ -91,11 +91,11 @@ def _raised(reader: Levels, base: Node) -> Node:
 
 def _sign_alone(reader: Levels) -> str:
     r"""The `+` or `-` of `\mathbb{R}^+` and `\mathbb{R}^{+}`, which selects the positive or negative numbers."""
-    ahead = int(reader.is_at("{"))
-    token, after = reader.peek(ahead), reader.peek(ahead + 1)
-    if token is None or token.kind not in ("+", "-") or (ahead and (after is None or after.kind != "}")):
+    offset = int(reader.is_at("{"))
+    token, following = reader.peek(offset), reader.peek(offset + 1)
+    if token is None or token.kind not in ("+", "-") or (offset and (following is None or following.kind != "}")):
         return ""
-    reader.at += 1 + 2 * ahead
+    reader.at += 1 + 2 * offset
     return token.kind
 
 
@@ -105,24 +105,24 @@ def _degrees(reader: Levels, base: Node) -> Node:
     if token is not None and token.kind in ("id", "text", "unit") and token.value in ("C", "F"):
         reader.at += 1
         return reader.node("quantity", base, leaf=f"°{token.value}")
-    parts = [base]
+    terms = [base]
     for mark in ("'", "''"):
         if not reader.is_at("num") or any(not _is_mark(reader, 1 + at) for at in range(len(mark))):
             break
-        parts.append(read_number(reader, reader.next()))
+        terms.append(read_number(reader, reader.next()))
         reader.at += len(mark)
-    if len(parts) > 1:
+    if len(terms) > 1:
         base = reader.node(
-            "+", *(reader.node("/", part, reader.node("num", leaf=Fraction(60**at))) for at, part in enumerate(parts))
+            "+", *(reader.node("/", part, reader.node("num", leaf=Fraction(60**at))) for at, part in enumerate(terms))
         )
     return reader.node("deg", base)
 
 
-def _is_mark(reader: Levels, ahead: int) -> bool:
-    token = reader.peek(ahead)
+def _is_mark(reader: Levels, offset: int) -> bool:
+    token = reader.peek(offset)
     return token is not None and token.kind == "'"
 
 
-def _closes(reader: Levels, ahead: int) -> bool:
-    token = reader.peek(ahead)
+def _closes(reader: Levels, offset: int) -> bool:
+    token = reader.peek(offset)
     return token is not None and token.kind == "}"

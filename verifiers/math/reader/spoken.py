@@ -31,8 +31,8 @@ def read_spoken(text: str) -> Node | None:
         return Node("date", leaf=text)
     if ratio := _RATIO_IN_WORDS.fullmatch(text):
         return Node("ratio", tuple(Node("num", leaf=Fraction(part)) for part in ratio.groups()))
-    if (parts := _compound(text)) is not None:
-        return parts
+    if (amounts := _compound(text)) is not None:
+        return amounts
     plain = _PLAIN_QUANTITY.fullmatch(text)
     if plain and " -" not in plain[2] and (unit := units.key(plain[2])) is not None:
         is_unit = plain[2] in _UNIT_LETTERS or (len(plain[2]) > 1 and units.is_known(unit) and text.isascii())
@@ -61,13 +61,13 @@ def _compound(text: str) -> Node | None:
     """Read quantities of falling units: `2h 30m`, `3 kg 500 g`. After hours, m is a minute."""
     if not _COMPOUND.fullmatch(text):
         return None
-    parts: list[Node] = []
+    amounts: list[Node] = []
     for value, name in _COMPOUND_PART.findall(text):
-        unit = units.key("min" if name == "m" and parts and parts[-1].leaf == "h" else name)
+        unit = units.key("min" if name == "m" and amounts and amounts[-1].leaf == "h" else name)
         if unit is None:
             return None
-        parts.append(Node("quantity", (Node("num", leaf=Fraction(value)),), unit))
-    return added(tuple(parts))
+        amounts.append(Node("quantity", (Node("num", leaf=Fraction(value)),), unit))
+    return added(tuple(amounts))
 
 
 def read_counted(text: str) -> Node | None:
@@ -83,17 +83,17 @@ def read_counted(text: str) -> Node | None:
             Node("num", leaf=Fraction(bare)) if bare.isascii() and bare.isdecimal() and len(bare) <= MAX_CHARS else None
         )
     plain = spoken(text)
-    if plain is None or plain.isascii() or not (found := _COUNTED.fullmatch(plain)):
+    if plain is None or plain.isascii() or not (match := _COUNTED.fullmatch(plain)):
         return None
-    first, *others = found["behind"].split()
-    unit = None if others else units.key(first)
+    first, *more_words = match["behind"].split()
+    unit = None if more_words else units.key(first)
     is_counter = first.casefold() in listed("counters")
-    if unit is None and not is_counter and (found["before"] or others or not found["gap"]):
+    if unit is None and not is_counter and (match["before"] or more_words or not match["gap"]):
         return None
     number = reading.read(plain)
     if not isinstance(number, Number) or number.is_percent or number.currency or number.exponent:
         return None
-    return Node("quantity", (Node("num", leaf=number.fraction),), _THING if unit is None or found["before"] else unit)
+    return Node("quantity", (Node("num", leaf=number.fraction),), _THING if unit is None or match["before"] else unit)
 
 
 _THING = "thing"

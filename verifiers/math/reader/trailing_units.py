@@ -24,20 +24,20 @@ _COMMAND_UNITS = {
 }
 
 
-def unit_ahead(reader: Levels, ahead: int) -> bool:
-    """Whether a unit may begin `ahead` tokens further on."""
-    token = reader.peek(ahead)
+def unit_ahead(reader: Levels, offset: int) -> bool:
+    """Whether a unit may begin `offset` tokens further on."""
+    token = reader.peek(offset)
     if token is not None and token.kind == "cmd":
-        return token.value in CURRENCIES or (token.value in UNIT_COMMANDS and _is_unit_command(reader, token, ahead))
+        return token.value in CURRENCIES or (token.value in UNIT_COMMANDS and _is_unit_command(reader, token, offset))
     return token is not None and token.kind in ("text", "unit", "word") and token.value not in ("or", "and")
 
 
-def _is_unit_command(reader: Levels, token: Token, ahead: int) -> bool:
+def _is_unit_command(reader: Levels, token: Token, offset: int) -> bool:
     r"""Whether `\Omega` at the end, or `\mu` before a unit, is ohms or micro, behind a number."""
-    after = reader.peek(ahead + 1)
-    if after is None or after.kind in ("text", "unit"):
+    following = reader.peek(offset + 1)
+    if following is None or following.kind in ("text", "unit"):
         return True
-    return token.value == "mu" and after.kind == "id" and units.key(f"μ{after.value}") is not None
+    return token.value == "mu" and following.kind == "id" and units.key(f"μ{following.value}") is not None
 
 
 def unit_after(reader: Levels, node: Node) -> Node:
@@ -45,58 +45,58 @@ def unit_after(reader: Levels, node: Node) -> Node:
     if not unit_ahead(reader, 0):
         return node
     node = _with_unit(reader, node)
-    parts = [node]
+    amounts = [node]
     while reader.is_at("num") and node.kind == "quantity":
         value = reader.power()
         if not unit_ahead(reader, 0):
             raise Unreadable("a number without a unit after one with a unit")
-        parts.append(_with_unit(reader, value))
-    if len(parts) == 1:
+        amounts.append(_with_unit(reader, value))
+    if len(amounts) == 1:
         return node
-    whole = added(tuple(parts))
-    if whole is None:
+    total = added(tuple(amounts))
+    if total is None:
         raise Unreadable("units that do not add up")
-    return whole
+    return total
 
 
 def _with_unit(reader: Levels, node: Node) -> Node:
-    written: list[str] = []
-    while (token := reader.peek()) is not None and _belongs_to_unit(reader, token, written):
+    unit_tokens: list[str] = []
+    while (token := reader.peek()) is not None and _belongs_to_unit(reader, token, unit_tokens):
         is_word = token.kind in ("text", "unit", "word", "id")
-        written.append(
+        unit_tokens.append(
             f" {token.value}" if is_word else {"cmd": _COMMAND_UNITS.get(token.value, " ")}.get(token.kind, token.value)
         )
         reader.at += 1
-    text = "".join(written).strip()
+    text = "".join(unit_tokens).strip()
     unit = units.key(text) or (units.unlisted(text) if node.kind != "quantity" else None)
     if unit is None:
         raise Unreadable("words after the answer")
     if node.kind == "quantity":
         if unit == node.leaf:
             return node
-        both = units.key(f"{node.leaf} {unit}" if not unit.startswith("1/") else f"{node.leaf}{unit[1:]}")
-        if both is None:
+        unit_key = units.key(f"{node.leaf} {unit}" if not unit.startswith("1/") else f"{node.leaf}{unit[1:]}")
+        if unit_key is None:
             raise Unreadable("two units")
-        return reader.node("quantity", *node.args, leaf=both)
+        return reader.node("quantity", *node.args, leaf=unit_key)
     return reader.node("quantity", node, leaf=unit)
 
 
-def _belongs_to_unit(reader: Levels, token: Token, written: Sequence[str]) -> bool:
+def _belongs_to_unit(reader: Levels, token: Token, unit_tokens: Sequence[str]) -> bool:
     """Whether a token belongs to a unit: words and unit signs; after the first, also powers, quotients and products."""
     if token.kind in ("text", "unit") or (token.kind == "word" and token.value not in ("or", "and")):
         return True
     if token.kind == "cmd" and (token.value in CURRENCIES or token.value in UNIT_COMMANDS):
         return True
-    if not written:
+    if not unit_tokens:
         return False
     if token.kind == "cmd":
-        after = reader.peek(1)
-        return token.value in ("cdot", "times") and after is not None and after.kind in ("text", "unit", "id")
+        following = reader.peek(1)
+        return token.value in ("cdot", "times") and following is not None and following.kind in ("text", "unit", "id")
     if token.kind == "-":
-        after = reader.peek(1)
-        return written[-1] in ("^", "{") or (after is not None and after.kind in ("text", "unit"))
+        following = reader.peek(1)
+        return unit_tokens[-1] in ("^", "{") or (following is not None and following.kind in ("text", "unit"))
     if token.kind == "num":
-        return written[-1] in ("^", "{", "-")
+        return unit_tokens[-1] in ("^", "{", "-")
     if token.kind == "id":
-        return written[-1].strip() in ("/", "\\cdot", "per", "μ")
+        return unit_tokens[-1].strip() in ("/", "\\cdot", "per", "μ")
     return token.kind in ("/", "^", "{", "}", "*")

@@ -47,28 +47,28 @@ def has_zero_point(unit: str) -> bool:
     return unit in ZEROS
 
 
-def compatible(one: str, other: str) -> bool:
+def compatible(first: str, second: str) -> bool:
     """Whether both units are known and measure the same, in some sense of each."""
-    return any(_same_dimension(left, right) for left, right in _sense_pairs(one, other))
+    return any(_same_dimension(first_sense, right) for first_sense, right in _sense_pairs(first, second))
 
 
 def factor(source: str, target: str) -> Fraction | None:
     """How many of the target one of the source is; None if irrational, incompatible, or of scales such as °C and °F."""
-    found = pi_factor(source, target)
-    return found[0] if found is not None and found[1] == 0 else None
+    pi_and_ratio = pi_factor(source, target)
+    return pi_and_ratio[0] if pi_and_ratio is not None and pi_and_ratio[1] == 0 else None
 
 
 def pi_factor(source: str, target: str) -> tuple[Fraction, int] | None:
     """(r, n) if one of the source is r * pi ** n of the target: a degree is (1/180, 1) radians."""
     if source == target:
         return Fraction(1), 0
-    for left, right in _sense_pairs(source, target):
-        if left == right:
+    for p, q in _sense_pairs(source, target):
+        if p == q:
             return Fraction(1), 0
-        one, other = _scale(left), _scale(right)
-        if one is None or other is None or one.dimension != other.dimension or left in ZEROS or right in ZEROS:
+        a, b = _scale(p), _scale(q)
+        if a is None or b is None or a.dimension != b.dimension or p in ZEROS or q in ZEROS:
             continue
-        return one.rational / other.rational, one.pi - other.pi
+        return a.rational / b.rational, a.pi - b.pi
     return None
 
 
@@ -83,33 +83,33 @@ def convert(value: Fraction, source: str, target: str) -> Fraction | None:
     return (kelvin - ZEROS.get(target, 0)) / ATOMS[target].rational
 
 
-def compound(parts: Sequence[tuple[Fraction, str]]) -> tuple[Fraction, str] | None:
+def compound(amounts: Sequence[tuple[Fraction, str]]) -> tuple[Fraction, str] | None:
     """The sum of `5 ft 3 in` or `30° 15' 20''` in its last unit; None unless each unit is smaller than the one before.
 
     Parts are not negative: a sign before the first part belongs to the whole, and the caller puts it back.
     """
-    if not parts or any(value < 0 for value, _ in parts):
+    if not amounts or any(value < 0 for value, _ in amounts):
         return None
-    sums = (_sum_from(first, parts) for first in _senses(parts[0][1]))
-    return next((found for found in sums if found is not None), None)
+    sums = (_sum_from(first, amounts) for first in _senses(amounts[0][1]))
+    return next((total for total in sums if total is not None), None)
 
 
-def _sum_from(first: str, parts: Sequence[tuple[Fraction, str]]) -> tuple[Fraction, str] | None:
-    total, unit = parts[0][0], first
-    for value, written in parts[1:]:
-        found = next((sense for sense in _part_senses(written, first) if _is_smaller(sense, unit)), None)
-        by = None if found is None else factor(unit, found)
-        if found is None or by is None:
+def _sum_from(first: str, amounts: Sequence[tuple[Fraction, str]]) -> tuple[Fraction, str] | None:
+    total, unit = amounts[0][0], first
+    for value, unit_text in amounts[1:]:
+        sense = next((candidate for candidate in _part_senses(unit_text, first) if _is_smaller(candidate, unit)), None)
+        by = None if sense is None else factor(unit, sense)
+        if sense is None or by is None:
             return None
-        total, unit = total * by + value, found
+        total, unit = total * by + value, sense
     return total, unit
 
 
-def _part_senses(written: str, first: str) -> Sequence[str]:
+def _part_senses(unit_text: str, first: str) -> Sequence[str]:
     """The senses of a part: after degrees, minutes and seconds are those of arc."""
-    if first == "degree" and written in ("min", "s"):
-        return ("arcmin",) if written == "min" else ("arcsec",)
-    return _senses(written)
+    if first == "degree" and unit_text in ("min", "s"):
+        return ("arcmin",) if unit_text == "min" else ("arcsec",)
+    return _senses(unit_text)
 
 
 def _is_smaller(unit: str, than: str) -> bool:
@@ -121,18 +121,18 @@ def _senses(unit: str) -> Sequence[str]:
     return SENSES.get(unit, (unit,))
 
 
-def _sense_pairs(one: str, other: str) -> Iterator[tuple[str, str]]:
+def _sense_pairs(first: str, second: str) -> Iterator[tuple[str, str]]:
     """The senses that two units can have together. Degrees without a scale are on the scale of the other one."""
-    for left, right in pairs_of(_senses(one), _senses(other)):
-        if not ({one, other} & {"degree"} and left != right and {left, right} & ZEROS.keys()):
-            yield left, right
+    for first_sense, right in pairs_of(_senses(first), _senses(second)):
+        if not ({first, second} & {"degree"} and first_sense != right and {first_sense, right} & ZEROS.keys()):
+            yield first_sense, right
 
 
-def _same_dimension(one: str, other: str) -> bool:
-    if not (_known(one) and _known(other)):
+def _same_dimension(first: str, second: str) -> bool:
+    if not (_known(first) and _known(second)):
         return False
-    left, right = _scale(one), _scale(other)
-    return left is not None and right is not None and left.dimension == right.dimension
+    first_scale, second_scale = _scale(first), _scale(second)
+    return first_scale is not None and second_scale is not None and first_scale.dimension == second_scale.dimension
 
 
 def _known(unit: str) -> bool:

@@ -76,11 +76,11 @@ def written(atoms: Mapping[str, int]) -> str:
     """Write a unit: `kg·m/s^2`, `J/(K·kg)`, `1/s`, `square unit`."""
     if len(atoms) == 1 and atoms.get("unit") in (2, 3):
         return "square unit" if atoms["unit"] == 2 else "cubic unit"
-    above = "·".join(_power(atom, atoms[atom]) for atom in sorted(atoms) if atoms[atom] > 0)
-    below = [_power(atom, -atoms[atom]) for atom in sorted(atoms) if atoms[atom] < 0]
-    if not below:
-        return above
-    return f"{above or 1}/{below[0]}" if len(below) == 1 else f"{above or 1}/({'·'.join(below)})"
+    top = "·".join(_power(atom, atoms[atom]) for atom in sorted(atoms) if atoms[atom] > 0)
+    bottom = [_power(atom, -atoms[atom]) for atom in sorted(atoms) if atoms[atom] < 0]
+    if not bottom:
+        return top
+    return f"{top or 1}/{bottom[0]}" if len(bottom) == 1 else f"{top or 1}/({'·'.join(bottom)})"
 
 
 def _power(atom: str, exponent: int) -> str:

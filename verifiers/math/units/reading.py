@@ -29,11 +29,11 @@ def scaled_key(text: str) -> tuple[int, str] | None:
     if text.count("$") % 2 == 0:
         text = text.replace("$", " ").replace("~", " ")
     power = _POWER_OF_TEN.match(text)
-    rest = text[power.end() :] if power else text
+    unit_text = text[power.end() :] if power else text
     exponent = int(power[1] or power[2]) if power else 0
-    if rest.strip() in (PERCENT, "" if power else PERCENT):
-        return exponent, rest.strip()
-    unit = key(rest)
+    if unit_text.strip() in (PERCENT, "" if power else PERCENT):
+        return exponent, unit_text.strip()
+    unit = key(unit_text)
     return None if unit is None else (exponent, unit)
 
 
@@ -122,8 +122,8 @@ class _Reading:
             _multiply(total, self._factor(after_per=divides), -1 if divides else 1)
         return {atom: exponent for atom, exponent in total.items() if exponent}
 
-    def _peek(self, ahead: int = 0) -> tuple[str, str]:
-        return self._tokens[self._at + ahead] if self._at + ahead < len(self._tokens) else ("", "")
+    def _peek(self, offset: int = 0) -> tuple[str, str]:
+        return self._tokens[self._at + offset] if self._at + offset < len(self._tokens) else ("", "")
 
     def _divides(self) -> bool:
         kind, text = self._peek()
@@ -141,9 +141,9 @@ class _Reading:
             self._at -= 1
             return self._raised(self._group())
         if kind == "frac":
-            above = self._group()
-            _multiply(above, self._group(), -1)
-            return above
+            numerator = self._group()
+            _multiply(numerator, self._group(), -1)
+            return numerator
         raise _NoUnit
 
     def _group(self) -> dict[str, int]:
@@ -151,11 +151,11 @@ class _Reading:
         if self._peek() != ("operator", "(") or self._depth > 8:
             raise _NoUnit
         self._at += 1
-        inner = self.product()
+        unit = self.product()
         if self._peek() != ("operator", ")"):
             raise _NoUnit
         self._at += 1
-        return inner
+        return unit
 
     def _raised(self, atoms: dict[str, int]) -> dict[str, int]:
         exponent = self._exponent()
@@ -212,28 +212,28 @@ def _multiply(total: dict[str, int], atoms: Mapping[str, int], sign: int) -> Non
 def _units(words: Sequence[str]) -> list[dict[str, int]] | None:
     """The factors of a run of words, all of them known: `square kilometers`, `newton meters`, `cups of flour`."""
     if "of" in words:
-        words, what = words[: words.index("of")], words[words.index("of") + 1 :]
-        if not is_plain(what) or any(_named(word) for word in what):
+        words, material = words[: words.index("of")], words[words.index("of") + 1 :]
+        if not is_plain(material) or any(_named(word) for word in material):
             return None
     if len(words) > 1 and words[-1].casefold() in _EXTENTS:
         words = words[:-1]
-    parts = [part for word in words for part in word.split("-")]
+    pieces = [piece for word in words for piece in word.split("-")]
     units: list[dict[str, int]] = []
     raised = 1
-    while parts:
-        word = parts[0].casefold()
+    while pieces:
+        word = pieces[0].casefold()
         if word in _RAISING and raised == 1:
-            raised, parts = _RAISING[word], parts[1:]
+            raised, pieces = _RAISING[word], pieces[1:]
             continue
         if word in _RAISED and units and raised == 1 and set(units[-1].values()) == {1}:
             units[-1] = {atom: power * _RAISED[word] for atom, power in units[-1].items()}
-            parts = parts[1:]
+            pieces = pieces[1:]
             continue
-        found = next(((unit, size) for size in (3, 2, 1) if (unit := _named(" ".join(parts[:size])))), None)
-        if found is None:
+        known_unit = next(((unit, size) for size in (3, 2, 1) if (unit := _named(" ".join(pieces[:size])))), None)
+        if known_unit is None:
             return None
-        units.append({atom: power * raised for atom, power in found[0].items()})
-        raised, parts = 1, parts[found[1] :]
+        units.append({atom: power * raised for atom, power in known_unit[0].items()})
+        raised, pieces = 1, pieces[known_unit[1] :]
     return units if units and raised == 1 else None
 
 
@@ -252,10 +252,10 @@ def _folded(name: str) -> Mapping[str, int] | None:
 
 def _chinese_rate(word: str) -> dict[str, int]:
     """The unit of a Chinese rate: `米每秒`, `每秒`."""
-    above, *below = word.split("每")
+    numerator, *denominators = word.split("每")
     total: dict[str, int] = {}
-    for part, sign in ((above, 1), *((part, -1) for part in below)):
-        if part == above == "" and sign == 1:
+    for part, sign in ((numerator, 1), *((part, -1) for part in denominators)):
+        if part == numerator == "" and sign == 1:
             continue
         atoms = _named(part) or chinese_noun(part)
         if atoms is None:

@@ -32,9 +32,9 @@ def same(reference: Node, answer: Node) -> bool:
         NoValue: the reference has no value that can be computed.
         TooComplex: a value beyond the limits.
     """
-    left, right = exact(reference), exact_or_none(answer)
-    if left is not None and right is not None:
-        return left == right
+    lhs, rhs = exact(reference), exact_or_none(answer)
+    if lhs is not None and rhs is not None:
+        return lhs == rhs
     ordered = same_product(reference, answer)
     if ordered is not None:
         return ordered
@@ -67,26 +67,26 @@ def check_breaks(node: Node) -> None:
             pass
 
 
-def order(left: Node, right: Node) -> int:
+def order(lhs: Node, rhs: Node) -> int:
     """The order of two real constants or infinities: -1, 0 or 1.
 
     Raises:
         NoValue: one is not a real constant.
         TooComplex: a value beyond the limits.
     """
-    if left == right:
+    if lhs == rhs:
         return 0
-    one, two = _infinite(left), _infinite(right)
-    if one or two:
-        return (one > two) - (one < two)
-    first, second = exact(left), exact(right)
+    lhs_sign, rhs_sign = _infinite(lhs), _infinite(rhs)
+    if lhs_sign or rhs_sign:
+        return (lhs_sign > rhs_sign) - (lhs_sign < rhs_sign)
+    first, second = exact(lhs), exact(rhs)
     if first is not None and second is not None:
         return (first > second) - (first < second)
-    if names(left) or names(right):
+    if names(lhs) or names(rhs):
         raise NoValue("it depends on a variable")
-    if same(left, right):
+    if same(lhs, rhs):
         return 0
-    for left_value, right_value, bits, _ in pairs(left, right, None):
+    for left_value, right_value, bits, _ in pairs(lhs, rhs, None):
         if right_value is None or not (is_real_within(left_value, bits) and is_real_within(right_value, bits)):
             raise NoValue("not real")
         return 1 if mpmath.re(left_value) > mpmath.re(right_value) else -1
@@ -97,11 +97,11 @@ def constant_difference(reference: Node, answer: Node) -> bool:
     """Whether two expressions in the same variables differ by the same number wherever both have a value."""
     differences: list[Number] = []
     try:
-        for left, right, bits, magnitude in pairs(reference, answer, 1):
-            if right is None:
+        for lhs, rhs, bits, magnitude in pairs(reference, answer, 1):
+            if rhs is None:
                 return False
             with mp.workprec(bits):
-                differences.append(left - right)
+                differences.append(lhs - rhs)
                 if not near(differences[0], differences[-1], bits, magnitude):
                     return False
     except (NoValue, TooComplex):
@@ -111,8 +111,8 @@ def constant_difference(reference: Node, answer: Node) -> bool:
 
 def _infinite(node: Node) -> int:
     """1 for infinity, -1 for minus infinity, 0 for anything else."""
-    sign, inner = (-1, node.args[0]) if node.kind == "neg" else (1, node)
-    return sign if inner.kind == "const" and inner.leaf == "infty" else 0
+    sign, operand = (-1, node.args[0]) if node.kind == "neg" else (1, node)
+    return sign if operand.kind == "const" and operand.leaf == "infty" else 0
 
 
 def proportional(reference: Node, answer: Node, positive: bool) -> bool:
@@ -124,17 +124,17 @@ def proportional(reference: Node, answer: Node, positive: bool) -> bool:
     """
     ratio: Number | None = None
     agreed = 0
-    for left, right, bits, magnitude in pairs(reference, answer, None):
-        if right is None:
+    for lhs, rhs, bits, magnitude in pairs(reference, answer, None):
+        if rhs is None:
             return False
         with mp.workprec(bits):
             noise = rounding_noise(bits, magnitude)
-            smaller, larger = sorted((abs(left), abs(right)))
+            smaller, larger = sorted((abs(lhs), abs(rhs)))
             if smaller <= noise < mpmath.ldexp(larger, -64):
                 return False
             if smaller <= mpmath.ldexp(noise, 64):
                 continue
-            current = left / right
+            current = lhs / rhs
             if ratio is not None and abs(current - ratio) > mpmath.ldexp(abs(ratio) * noise / smaller, 4):
                 return False
             ratio = current if ratio is None else ratio
@@ -146,8 +146,8 @@ def proportional(reference: Node, answer: Node, positive: bool) -> bool:
 
 def _agree(reference: Node, answer: Node, log_base: int | None) -> bool:
     agreed = 0
-    for left, right, bits, magnitude in pairs(reference, answer, log_base):
-        if right is None or not near(left, right, bits, magnitude):
+    for lhs, rhs, bits, magnitude in pairs(reference, answer, log_base):
+        if rhs is None or not near(lhs, rhs, bits, magnitude):
             return False
         agreed += 1
     if agreed and not confirmed(reference, answer, log_base):

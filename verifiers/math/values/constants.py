@@ -21,10 +21,10 @@ def close(reference: Node, answer: Node, absolute: float, relative: float) -> bo
         NoValue, TooComplex: as `same`.
     """
     is_real = not (is_complex(reference) or is_complex(answer))
-    left, right = _steady(reference, is_real), _steady(answer, is_real)
+    lhs, rhs = _steady(reference, is_real), _steady(answer, is_real)
     with mp.workprec(_STEADY_BITS[0]):
-        gap = abs(left - right)
-        return bool(gap <= absolute or gap <= relative * abs(left))
+        gap = abs(lhs - rhs)
+        return bool(gap <= absolute or gap <= relative * abs(lhs))
 
 
 _STEADY_BITS = (256, 640, 1_600)
@@ -36,13 +36,13 @@ def _steady(node: Node, is_real: bool) -> Number:
     Raises:
         NoValue: more digits always change it, as for 1 divided by an expression that should be 0.
     """
-    known: Number | None = None
+    last: Number | None = None
     for bits in _STEADY_BITS:
         with mp.workprec(bits):
             value = Evaluation({}, None, is_real).value(node)
-            if known is not None and abs(value - known) <= mpmath.ldexp(max(abs(value), 1), -_STEADY_BITS[0] // 2):
+            if last is not None and abs(value - last) <= mpmath.ldexp(max(abs(value), 1), -_STEADY_BITS[0] // 2):
                 return value
-            known = value
+            last = value
     raise NoValue("more digits change it")
 
 
@@ -61,8 +61,8 @@ def approximate(node: Node) -> float:
     Raises:
         NoValue, TooComplex: it has no real value.
     """
-    sign, inner = (-1, node.args[0]) if node.kind == "neg" else (1, node)
-    if inner.kind == "const" and inner.leaf == "infty":
+    sign, operand = (-1, node.args[0]) if node.kind == "neg" else (1, node)
+    if operand.kind == "const" and operand.leaf == "infty":
         return sign * float("inf")
     if names(node):
         raise NoValue("it depends on a variable")

@@ -77,10 +77,10 @@ class Evaluation:
         if node.kind in ("sum", "prod"):
             return self._terms(node)
         if node.kind == "fn" and self._point and _is_constant(node):
-            found = _constant(node, mp.prec, self._log_base, self._is_real, self._settles)
-            self.magnitude = max(self.magnitude, found[1])
-            self.is_rounded |= found[2]
-            return self._seen(found[0])
+            constant = _constant(node, mp.prec, self._log_base, self._is_real, self._settles)
+            self.magnitude = max(self.magnitude, constant[1])
+            self.is_rounded |= constant[2]
+            return self._seen(constant[0])
         if node.kind == "fn":
             values = [self.value(_radians(arg) if _has_degrees(arg) else arg) for arg in node.args]
             if node.leaf in GROWING:
@@ -169,15 +169,15 @@ class Evaluation:
 
         It is a number of either sign that depends on the name and on the values of its arguments.
         """
-        written = [str(node.leaf)]
+        texts = [str(node.leaf)]
         for arg in node.args:
             try:
-                written.append(_rounded(self.value(arg)))
+                texts.append(_rounded(self.value(arg)))
             except OutsideDomain:
                 raise
             except NoValue:
-                written.append(show(arg))
-        digest = hashlib.sha256("\0".join(written).encode()).digest()
+                texts.append(show(arg))
+        digest = hashlib.sha256("\0".join(texts).encode()).digest()
         size = mpmath.mpf(1) / 2 + mpmath.mpf(int.from_bytes(digest[:8])) / 2**64
         return self._seen(size if digest[8] % 2 else -size)
 
@@ -198,8 +198,8 @@ class Evaluation:
         if not (_is_finite(value) if isinstance(value, mpmath.mpf) else mpmath.isfinite(value)):
             raise OutsideDomain("not finite")
         if self._settles:
-            given, value = value, rounded_off(value, self._settled_bits)
-            self.is_rounded |= value is not given and value != given
+            unrounded, value = value, rounded_off(value, self._settled_bits)
+            self.is_rounded |= value is not unrounded and value != unrounded
         if isinstance(value, mpmath.mpc) and value.imag == 0:
             value = value.real  # as it can be compared, which no complex number can
         if isinstance(value, mpmath.mpf):

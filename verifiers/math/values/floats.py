@@ -28,7 +28,7 @@ def compiled(node: Node, is_real: bool) -> Compiled:
     Raises:
         NoValue: it holds something that floats do not show: an unknown function, a sum, a binomial.
     """
-    parts = [compiled(arg, is_real) for arg in node.args] if node.kind != "log" else []
+    operands = [compiled(arg, is_real) for arg in node.args] if node.kind != "log" else []
     match node.kind:
         case "num" if isinstance(node.leaf, Fraction):
             return _constant(node.leaf)
@@ -39,14 +39,14 @@ def compiled(node: Node, is_real: bool) -> Compiled:
         case "sym" if node.leaf:
             return operator.itemgetter(str(node.leaf))
         case "^" | "root":
-            return _power(parts, _exponent(node), is_real)
+            return _power(operands, _exponent(node), is_real)
         case "log":
             base = _constant(10) if node.args[0] == BARE_LOG else compiled(node.args[0], is_real)
             return _applied(math.log if is_real else cmath.log, [compiled(node.args[1], is_real), base])
         case "fn" if node.leaf in _FUNCTIONS:
-            return _applied(_function(str(node.leaf), is_real), parts)
+            return _applied(_function(str(node.leaf), is_real), operands)
         case kind if kind in _OPERATIONS:
-            return _applied(_OPERATIONS[kind], parts)
+            return _applied(_OPERATIONS[kind], operands)
     raise NoValue(f"{node.kind} is not computed with floats")
 
 
@@ -58,28 +58,28 @@ def _constant(value: Fraction | float | complex) -> Compiled:
     return lambda point: number
 
 
-def _applied(function: Callable[..., Float], parts: list[Compiled]) -> Compiled:
-    if len(parts) == 1:
-        (only,) = parts
+def _applied(function: Callable[..., Float], operands: list[Compiled]) -> Compiled:
+    if len(operands) == 1:
+        (only,) = operands
         return lambda point: function(only(point))
-    if len(parts) == 2:
-        one, two = parts
-        return lambda point: function(one(point), two(point))
-    return lambda point: function(*(part(point) for part in parts))
+    if len(operands) == 2:
+        first, second = operands
+        return lambda point: function(first(point), second(point))
+    return lambda point: function(*(part(point) for part in operands))
 
 
 def _exponent(node: Node) -> Fraction | None:
-    found = exact_or_none(node.args[1])
-    return 1 / found if found and node.kind == "root" else found
+    value = exact_or_none(node.args[1])
+    return 1 / value if value and node.kind == "root" else value
 
 
-def _power(parts: list[Compiled], exponent: Fraction | None, is_real: bool) -> Compiled:
-    base, height = parts
+def _power(operands: list[Compiled], exponent: Fraction | None, is_real: bool) -> Compiled:
+    base, height = operands
     if exponent is None:
         return lambda point: _real_power(base(point), height(point)) if is_real else base(point) ** height(point)
     if exponent.denominator == 1:
-        whole = exponent.numerator
-        return lambda point: base(point) ** whole
+        integer_power = exponent.numerator
+        return lambda point: base(point) ** integer_power
     fixed, is_odd, turns = float(exponent), exponent.denominator % 2 == 1, exponent.numerator % 2 == 1
 
     def power(point: Mapping[str, Float]) -> Float:

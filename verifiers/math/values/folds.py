@@ -51,16 +51,19 @@ def fold_points(
         return
     functions = list(_functions(list(arguments)[:_MOST_FOLDS], is_real))
     coordinates = _coordinates(of)
-    first, *others = points(of)[:_BASES]
-    found, early = list[_Spot](), 0
-    for beside in chain(_in_cells(functions, first, coordinates), _on_lines(functions, others, coordinates)):
-        found += beside
-        if early < _MOST_EARLY and (spot := next((spot for spot in beside if differs(spot.point)), None)) is not None:
+    first, *bases = points(of)[:_BASES]
+    spots, early = list[_Spot](), 0
+    for more_spots in chain(_in_cells(functions, first, coordinates), _on_lines(functions, bases, coordinates)):
+        spots += more_spots
+        if (
+            early < _MOST_EARLY
+            and (spot := next((spot for spot in more_spots if differs(spot.point)), None)) is not None
+        ):
             early += 1
             yield spot.point
     if is_real and len(functions) == len(arguments) and _is_by_sign(reference) and _is_by_sign(answer):
-        found = _without_repetitions(found, functions)
-    yield from (spot.point for spot in _spread(found, MOST_POINTS))
+        spots = _without_repetitions(spots, functions)
+    yield from (spot.point for spot in _spread(spots, MOST_POINTS))
 
 
 def breaks(node: Node, name: str, values: Mapping[str, Coordinate]) -> list[float]:
@@ -85,12 +88,12 @@ def _in_cells(
     """Points between the breaks of all coordinates: of the first, of the second beside each break of the first, …"""
     seeds = [_Spot(base)]
     for coordinate in coordinates:
-        beside = list[_Spot]()
+        new_spots = list[_Spot]()
         for seed in seeds:
             spots = _beside(functions, seed.point, coordinate)
             yield spots
-            beside += spots
-        seeds = _spread([*seeds, *beside], _MOST_SEEDS)
+            new_spots += spots
+        seeds = _spread([*seeds, *new_spots], _MOST_SEEDS)
 
 
 def _on_lines(
@@ -99,15 +102,15 @@ def _on_lines(
     return (_beside(functions, base, coordinate) for base in bases for coordinate in coordinates)
 
 
-def _without_repetitions(found: Sequence[_Spot], functions: Sequence["_Function"]) -> list[_Spot]:
+def _without_repetitions(spots: Sequence[_Spot], functions: Sequence["_Function"]) -> list[_Spot]:
     """Two points for each combination of signs: where all arguments keep their signs, an expression is one formula."""
-    kept: dict[Hashable, list[_Spot]] = {}
-    for spot in found:
+    cells: dict[Hashable, list[_Spot]] = {}
+    for spot in spots:
         values = {name: _as_float(value) for name, value in spot.point.values.items()}
-        same = kept.setdefault((spot.between, *(_sign(function, values) for _, function, _ in functions)), [])
-        if len(same) < _PER_CELL:
-            same.append(spot)
-    return [spot for spots in kept.values() for spot in spots]
+        cell = cells.setdefault((spot.between, *(_sign(function, values) for _, function, _ in functions)), [])
+        if len(cell) < _PER_CELL:
+            cell.append(spot)
+    return [spot for cell_spots in cells.values() for spot in cell_spots]
 
 
 def _sign(function: Compiled, values: dict[str, Float]) -> int | None:
@@ -118,9 +121,9 @@ def _sign(function: Compiled, values: dict[str, Float]) -> int | None:
     return int(value > 0) - int(value < 0)
 
 
-def _spread(found: list[_Spot], most: int) -> list[_Spot]:
-    step = len(found) / most
-    return found if step <= 1 else [found[int(place * step)] for place in range(most)]
+def _spread(spots: list[_Spot], limit: int) -> list[_Spot]:
+    step = len(spots) / limit
+    return spots if step <= 1 else [spots[int(index * step)] for index in range(limit)]
 
 
 # --- what may fold
@@ -129,12 +132,14 @@ def _spread(found: list[_Spot], most: int) -> list[_Spot]:
 @remember(1024)
 def folds(node: Node) -> tuple[Node, ...]:
     """The expressions at whose zeros a node may fold, jump or branch."""
-    parts = list(_parts(node))
-    arguments = [argument for part in parts for argument in _arguments(part) if names(argument)]
-    if not arguments and not any(part.kind == "fn" and part.leaf in ("arctan", "arccot") for part in parts):
+    nodes = list(_parts(node))
+    arguments = [argument for part in nodes for argument in _arguments(part) if names(argument)]
+    if not arguments and not any(part.kind == "fn" and part.leaf in ("arctan", "arccot") for part in nodes):
         return ()
-    poles = [pole for part in parts for pole in _poles(part) if names(pole)]
-    factors = dict.fromkeys(factor for whole in (*arguments, *poles) for factor in _factors(whole) if names(factor))
+    poles = [pole for part in nodes for pole in _poles(part) if names(pole)]
+    factors = dict.fromkeys(
+        factor for expression in (*arguments, *poles) for factor in _factors(expression) if names(factor)
+    )
     return tuple(factors)
 
 
@@ -164,7 +169,7 @@ def _arguments(part: Node) -> Iterator[Node]:
         case "mod":
             yield from _around(Node("/", part.args))
         case "fn" if part.leaf in ("max", "min"):
-            yield from (_difference(one, two) for one, two in combinations(part.args, 2))
+            yield from (_difference(first, second) for first, second in combinations(part.args, 2))
         case "fn" if part.leaf in _BRANCHING:
             yield part.args[0]
         case "fn" if part.leaf in _ENDING:
@@ -180,8 +185,8 @@ def _around(node: Node) -> Iterator[Node]:
     yield from (node, _difference(node, ONE), Node("+", (node, ONE)))
 
 
-def _difference(one: Node, two: Node) -> Node:
-    return Node("+", (one, Node("neg", (two,))))
+def _difference(first: Node, second: Node) -> Node:
+    return Node("+", (first, Node("neg", (second,))))
 
 
 @remember(1024)
@@ -246,13 +251,13 @@ def _coordinates(of: Letters) -> list[_Direction]:
 def _beside(functions: Sequence[_Function], base: Point, coordinate: _Direction) -> list[_Spot]:
     """The points on both sides of each break, on the line through a point along a coordinate."""
     zeros, double = _breaks(functions, base.values, coordinate)
-    found: dict[Fraction, bool] = {}
-    for place, is_close in _places(zeros):
-        for value in _whole(place) if coordinate[1] == "natural" else [Fraction(place)]:
-            found[value] = is_close or found.get(value, False)
+    points: dict[Fraction, bool] = {}
+    for break_at, is_close in _places(zeros):
+        for value in _whole(break_at) if coordinate[1] == "natural" else [Fraction(break_at)]:
+            points[value] = is_close or points.get(value, False)
     return [
         _Spot(_moved(base, coordinate, value, is_close), (base, coordinate, bisect(double, value)) if double else None)
-        for value, is_close in found.items()
+        for value, is_close in points.items()
     ]
 
 
@@ -264,9 +269,9 @@ def _breaks(
     single, double = list[float](), list[float]()
     for argument, function, part in functions:
         if coordinate[0] in names(argument):
-            found = _zeros(_on_line(function, part, point, coordinate), _written(argument))
-            single += found[0]
-            double += found[1]
+            zeros = _zeros(_on_line(function, part, point, coordinate), _written(argument))
+            single += zeros[0]
+            double += zeros[1]
     return _apart([*single, *double]), sorted(double)
 
 
@@ -278,8 +283,8 @@ def _on_line(function: Compiled, part: str, point: dict[str, Float], coordinate:
     name, kind = coordinate
     point, start = dict(point), point.get(name, 0.0)
 
-    def at(place: float) -> float | None:
-        point[name] = place if kind in ("real", "natural") else _with_part(start, kind, place)
+    def at(coordinate_value: float) -> float | None:
+        point[name] = coordinate_value if kind in ("real", "natural") else _with_part(start, kind, coordinate_value)
         try:
             value = function(point)
         except OverflowError:
@@ -291,17 +296,17 @@ def _on_line(function: Compiled, part: str, point: dict[str, Float], coordinate:
     return at
 
 
-def _with_part(start: complex, kind: str, place: float) -> complex:
-    return complex(place, start.imag) if kind == "re" else complex(start.real, place)
+def _with_part(start: complex, kind: str, value: float) -> complex:
+    return complex(value, start.imag) if kind == "re" else complex(start.real, value)
 
 
-def _moved(base: Point, coordinate: _Direction, place: Fraction, is_close: bool) -> Point:
+def _moved(base: Point, coordinate: _Direction, value: Fraction, is_close: bool) -> Point:
     name, kind = coordinate
     start = base.values[name]
     if not isinstance(start, tuple):
-        return Point({**base.values, name: place}, is_close)
+        return Point({**base.values, name: value}, is_close)
     re, im = start
-    return Point({**base.values, name: (place, im) if kind == "re" else (re, place)}, is_close)
+    return Point({**base.values, name: (value, im) if kind == "re" else (re, value)}, is_close)
 
 
 @remember(1024)
@@ -319,10 +324,10 @@ _MOST_WRITTEN = 6
 # --- zeros
 
 
-def _zeros(at: _Line, written: Sequence[float]) -> tuple[list[float], list[float]]:
+def _zeros(at: _Line, numbers: Sequence[float]) -> tuple[list[float], list[float]]:
     """The zeros and the poles with a change of sign, with the ends of the domain; and the double zeros."""
     linear = _zero_of_linear(at)
-    return (linear, []) if linear is not None else _scanned(at, sorted({*_GRID, *written}))
+    return (linear, []) if linear is not None else _scanned(at, sorted({*_GRID, *numbers}))
 
 
 _FAR = (1e6, 1e12, 1e24, 1e48, 1e96, 1e144)
@@ -338,10 +343,7 @@ def _zero_of_linear(at: _Line) -> list[float] | None:
         if low is None or high is None or not math.isfinite(low + high):
             return None
         slope, noise = (high - low) / (2 * far), 1e-9 * (abs(low) + abs(high) + abs(middle))
-        if any(
-            abs(low + slope * (place + far) - value) > noise
-            for place, value in ((0, middle), (1.7, near), (-431.3, off))
-        ):
+        if any(abs(low + slope * (x + far) - value) > noise for x, value in ((0, middle), (1.7, near), (-431.3, off))):
             return None
         if abs(slope) * far > noise:
             zero = -middle / slope
@@ -356,42 +358,42 @@ _GRID = [*_NEAR, *(sign * size for size in (*_SIZES, *_TINY) for sign in (1, -1)
 
 
 def _scanned(at: _Line, grid: Sequence[float]) -> tuple[list[float], list[float]]:
-    values = [at(place) for place in grid]
+    values = [at(x) for x in grid]
     changes: list[tuple[float, float]] = []
-    ends: list[float] = []
-    before: float | None = None
-    for (a, one), (b, two) in pairwise(zip(grid, values, strict=True)):
-        if one is None or two is None:
-            if one is not None or two is not None:
-                ends += _end_of_domain(at, a, b)
-        elif one == 0:
-            ends += [a] if two and before else []  # what is 0 at both has no zero here, or is too small for a float
-        elif two and (one < 0) != (two < 0) and math.isfinite(one + two):
+    edges: list[float] = []
+    last: float | None = None
+    for (a, y), (b, y_next) in pairwise(zip(grid, values, strict=True)):
+        if y is None or y_next is None:
+            if y is not None or y_next is not None:
+                edges += _end_of_domain(at, a, b)
+        elif y == 0:
+            edges += [a] if y_next and last else []  # what is 0 at both has no zero here, or is too small for a float
+        elif y_next and (y < 0) != (y_next < 0) and math.isfinite(y + y_next):
             changes.append((a, b))
-        before = one
-    single, double = _nearest(ends), list[float]()
+        last = y
+    single, double = _nearest(edges), list[float]()
     for a, b in _nearest_of(changes, _MOST_BREAKS):
         single.append(_bisected(_has_sign_of(at, a), a, b))
-    for place in _minima(grid, values)[:_MOST_MINIMA]:
-        found = _touched(at, grid[place - 1], grid[place + 1])
-        (double if len(found) == 1 else single).extend(found)
+    for x in _minima(grid, values)[:_MOST_MINIMA]:
+        zero = _touched(at, grid[x - 1], grid[x + 1])
+        (double if len(zero) == 1 else single).extend(zero)
     return single, double
 
 
-def _nearest_of(changes: list[tuple[float, float]], most: int) -> list[tuple[float, float]]:
+def _nearest_of(changes: list[tuple[float, float]], limit: int) -> list[tuple[float, float]]:
     """The places nearest to 0, and the outermost ones."""
-    if len(changes) <= most:
+    if len(changes) <= limit:
         return changes
-    return [*sorted(changes, key=lambda ends: abs(ends[0]))[: most - 2], changes[0], changes[-1]]
+    return [*sorted(changes, key=lambda change: abs(change[0]))[: limit - 2], changes[0], changes[-1]]
 
 
 def _has_sign_of(at: _Line, start: float) -> Callable[[float], bool]:
-    below = (at(start) or 0.0) < 0
-    return lambda place: _is_below(at(place), below)
+    is_negative = (at(start) or 0.0) < 0
+    return lambda x: _is_below(at(x), is_negative)
 
 
-def _is_below(value: float | None, below: bool) -> bool:
-    return value is not None and (value < 0) == below
+def _is_below(value: float | None, is_negative: bool) -> bool:
+    return value is not None and (value < 0) == is_negative
 
 
 def _bisected(is_left: Callable[[float], bool], a: float, b: float) -> float:
@@ -407,29 +409,29 @@ def _bisected(is_left: Callable[[float], bool], a: float, b: float) -> float:
 def _end_of_domain(at: _Line, a: float, b: float) -> list[float]:
     """The end of the domain between a place with a value and one without, and the zero between the end and the value."""
     inside, outside = (a, b) if at(b) is None else (b, a)
-    known = at(inside) or 0.0
-    end = _bisected(lambda place: at(place) is not None, inside, outside)
-    found = [end]
+    start = at(inside) or 0.0
+    end = _bisected(lambda x: at(x) is not None, inside, outside)
+    zeros = [end]
     for share in (1e-9, 1e-3):
         edge = end + (inside - end) * share
         value = at(edge)
-        if value is not None and (value < 0) != (known < 0):
-            return [*found, _bisected(_has_sign_of(at, inside), inside, edge)]
-    return found
+        if value is not None and (value < 0) != (start < 0):
+            return [*zeros, _bisected(_has_sign_of(at, inside), inside, edge)]
+    return zeros
 
 
 def _minima(grid: Sequence[float], values: Sequence[float | None]) -> list[int]:
     """The places on a grid where the size of a function is smallest among neighbours of its sign, the nearest to 0
     first.
     """
-    found = []
-    for place in range(1, len(grid) - 1):
-        one, two, three = values[place - 1 : place + 2]
-        if one is None or two is None or three is None or not (one > 0) == (two > 0) == (three > 0):
+    minima = []
+    for index in range(1, len(grid) - 1):
+        a, b, c = values[index - 1 : index + 2]
+        if a is None or b is None or c is None or not (a > 0) == (b > 0) == (c > 0):
             continue
-        if abs(two) <= abs(one) and abs(two) <= abs(three) and not one == two == three and math.isfinite(one + three):
-            found.append(place)
-    return sorted(found, key=lambda place: abs(grid[place]))
+        if abs(b) <= abs(a) and abs(b) <= abs(c) and not a == b == c and math.isfinite(a + c):
+            minima.append(index)
+    return sorted(minima, key=lambda index: abs(grid[index]))
 
 
 _GOLDEN = (math.sqrt(5) - 1) / 2
@@ -440,28 +442,28 @@ def _touched(at: _Line, a: float, b: float) -> list[float]:
     first, low, high = at(a) or 0.0, a, b
     scale = max(abs(first), abs(at(b) or 0.0))
 
-    def size(place: float) -> float:
-        value = at(place)
+    def size(x: float) -> float:
+        value = at(x)
         return math.inf if value is None else value if first > 0 else -value
 
-    one, two = b - _GOLDEN * (b - a), a + _GOLDEN * (b - a)
-    mine, its = size(one), size(two)
+    low_probe, high_probe = b - _GOLDEN * (b - a), a + _GOLDEN * (b - a)
+    low_size, high_size = size(low_probe), size(high_probe)
     for _ in range(32):
-        if min(mine, its) < 0:
-            inner = one if mine < 0 else two
+        if min(low_size, high_size) < 0:
+            negative_probe = low_probe if low_size < 0 else high_probe
             return [
-                _bisected(lambda place: size(place) > 0, low, inner),
-                _bisected(lambda place: size(place) > 0, high, inner),
+                _bisected(lambda x: size(x) > 0, low, negative_probe),
+                _bisected(lambda x: size(x) > 0, high, negative_probe),
             ]
-        if mine <= its:
-            b, two, its = two, one, mine
-            one = b - _GOLDEN * (b - a)
-            mine = size(one)
+        if low_size <= high_size:
+            b, high_probe, high_size = high_probe, low_probe, low_size
+            low_probe = b - _GOLDEN * (b - a)
+            low_size = size(low_probe)
         else:
-            a, one, mine = one, two, its
-            two = a + _GOLDEN * (b - a)
-            its = size(two)
-    return [(a + b) / 2] if min(mine, its) <= 1e-7 * scale else []
+            a, low_probe, low_size = low_probe, high_probe, high_size
+            high_probe = a + _GOLDEN * (b - a)
+            high_size = size(high_probe)
+    return [(a + b) / 2] if min(low_size, high_size) <= 1e-7 * scale else []
 
 
 # --- between the breaks
@@ -477,11 +479,11 @@ def _nearest(breaks: list[float]) -> list[float]:
 
 def _apart(breaks: list[float]) -> list[float]:
     """The breaks in order; those that differ by rounding are one."""
-    found: list[float] = []
-    for place in sorted(_nearest(breaks)):
-        if math.isfinite(place) and (not found or place - found[-1] > 1e-7 * abs(place) + 1e-40):
-            found.append(place)
-    return found
+    distinct: list[float] = []
+    for zero in sorted(_nearest(breaks)):
+        if math.isfinite(zero) and (not distinct or zero - distinct[-1] > 1e-7 * abs(zero) + 1e-40):
+            distinct.append(zero)
+    return distinct
 
 
 def _places(breaks: Sequence[float]) -> Iterator[tuple[float, bool]]:
@@ -500,9 +502,9 @@ def _places(breaks: Sequence[float]) -> Iterator[tuple[float, bool]]:
     yield from ((first - 3.317 * (1 + abs(first)), False), (last + 3.317 * (1 + abs(last)), False))
 
 
-def _step(place: float) -> float:
-    return 0.2913 + abs(place) * 1e-6
+def _step(x: float) -> float:
+    return 0.2913 + abs(x) * 1e-6
 
 
-def _whole(place: float) -> Iterator[Fraction]:
-    return (Fraction(number) for number in (math.floor(place), math.ceil(place)) if number > 0)
+def _whole(abscissa: float) -> Iterator[Fraction]:
+    return (Fraction(number) for number in (math.floor(abscissa), math.ceil(abscissa)) if number > 0)

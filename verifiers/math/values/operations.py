@@ -37,8 +37,8 @@ def rounded_off(value: Number, bits: int) -> Number:
         return value
     if digits.bit_length() <= -exponent - bits:  # next to 0: perhaps by more bits than there is memory for
         return mpmath.mpf(0)
-    behind = digits & ((1 << -exponent) - 1)
-    gap = min(behind, (1 << -exponent) - behind)
+    fraction_bits = digits & ((1 << -exponent) - 1)
+    gap = min(fraction_bits, (1 << -exponent) - fraction_bits)
     return mpmath.nint(value) if gap.bit_length() <= -exponent - bits else value
 
 
@@ -88,8 +88,8 @@ def double_factorial(value: Number) -> Number:
 
 def _safe_binomial(n: Number, k: Number) -> Number:
     if mpmath.isint(n) and mpmath.isint(k) and n >= 0:
-        found = exact_binomial([Fraction(int(n)), Fraction(int(k))])
-        return as_number(found if found is not None else Fraction(0))
+        coefficient = exact_binomial([Fraction(int(n)), Fraction(int(k))])
+        return as_number(coefficient if coefficient is not None else Fraction(0))
     check_gamma(n, k)
     try:
         return mpmath.binomial(n, k)

@@ -74,9 +74,9 @@ class _Field:
         root = pow(value, (self.p + 7) // 16, self.p) * fix % self.p
         return min(root, self.p - root)
 
-    def root_of_whole(self, whole: int) -> int:
+    def root_of_whole(self, number: int) -> int:
         """The square root of a positive integer: the product of the roots of its primes."""
-        return reduce(lambda found, prime: found * self._root_of_prime(prime) % self.p, _primes(whole), 1)
+        return reduce(lambda root, prime: root * self._root_of_prime(prime) % self.p, _primes(number), 1)
 
     def _root_of_prime(self, prime: int) -> int:
         if prime not in self._of_primes:
@@ -92,16 +92,16 @@ _WITH_CUBE_ROOTS = _Field(33112199468621285534729, 4126644998581914947)
 """No field has both a root of 3 and exactly one cube root of each number."""
 
 
-def _primes(whole: int) -> list[int]:
-    found, divisor = [], 2
-    while divisor * divisor <= whole:
-        while whole % divisor == 0:
-            found.append(divisor)
-            whole //= divisor
+def _primes(number: int) -> list[int]:
+    primes, divisor = [], 2
+    while divisor * divisor <= number:
+        while number % divisor == 0:
+            primes.append(divisor)
+            number //= divisor
         divisor += 1
         if divisor > 1_000:
             raise _Unproved
-    return [*found, whole] if whole > 1 else found
+    return [*primes, number] if number > 1 else primes
 
 
 def proved(reference: Node, answer: Node) -> bool:
@@ -115,9 +115,9 @@ def proved(reference: Node, answer: Node) -> bool:
     try:
         field = _WITH_CUBE_ROOTS if _has_odd_roots(reference) or _has_odd_roots(answer) else _WITH_ROOT_OF_3
         for point in points(of)[: 1 if not of.natural else None]:
-            whole = {name: int(value) for name, value in point.values.items() if name in of.natural}  # type: ignore[arg-type] # no natural is complex
+            naturals = {name: int(value) for name, value in point.values.items() if name in of.natural}  # type: ignore[arg-type] # no natural is complex
             try:
-                if not _agree(reference, answer, _Drawing(field, source, whole, budget)):
+                if not _agree(reference, answer, _Drawing(field, source, naturals, budget)):
                     return False
                 agreed += 1
             except _OutsideDomain:
@@ -149,8 +149,8 @@ class _Budget:
 class _Drawing:
     """What is drawn for one point: the real letters, pi, and the values of functions that are known by name only."""
 
-    def __init__(self, field: _Field, source: random.Random, whole: Mapping[str, int], budget: _Budget) -> None:
-        self.field, self.whole, self.budget = field, whole, budget
+    def __init__(self, field: _Field, source: random.Random, naturals: Mapping[str, int], budget: _Budget) -> None:
+        self.field, self.whole, self.budget = field, naturals, budget
         self._source = source
         self._drawn: dict[object, tuple[int, int]] = {}
 
@@ -207,19 +207,19 @@ class _Values:
         leaf = node.leaf
         if node.kind == "num" and isinstance(leaf, Fraction) and leaf.denominator == 1:
             return leaf.numerator % self._p
-        known = self._known.get(node)
-        if known is None:
+        residue = self._known.get(node)
+        if residue is None:
             self._drawing.budget.spend()
-            known = self._known[node] = self._computed(node) % self._p
-        return known
+            residue = self._known[node] = self._computed(node) % self._p
+        return residue
 
     def _height(self, node: Node) -> int:
         """The value modulo q, as an exponent."""
-        known = self._heights.get(node)
-        if known is None:
+        residue = self._heights.get(node)
+        if residue is None:
             self._drawing.budget.spend()
-            known = self._heights[node] = self._computed_height(node) % self._q
-        return known
+            residue = self._heights[node] = self._computed_height(node) % self._q
+        return residue
 
     def _computed(self, node: Node) -> int:
         match node.kind:
@@ -228,8 +228,8 @@ class _Values:
             case "const" if node.leaf in ("pi", "e"):
                 return self._field.base if node.leaf == "e" else self._drawing.of("pi")[0]
             case "sym" if node.leaf and node.leaf not in ("emptyset", "ldots"):
-                whole = self._whole.get(str(node.leaf))
-                return self._drawing.of(str(node.leaf))[0] if whole is None else whole
+                natural = self._whole.get(str(node.leaf))
+                return self._drawing.of(str(node.leaf))[0] if natural is None else natural
             case "+":
                 return sum(map(self.value, node.args))
             case "*":
@@ -277,8 +277,8 @@ class _Values:
             case "const" if node.leaf == "pi":
                 return self._drawing.of("pi")[1]
             case "sym":
-                whole = self._whole.get(str(node.leaf))
-                return self._drawing.of(str(node.leaf))[1] if whole is None else whole
+                natural = self._whole.get(str(node.leaf))
+                return self._drawing.of(str(node.leaf))[1] if natural is None else natural
             case "+":
                 return sum(map(self._height, node.args))
             case "*":
@@ -290,9 +290,9 @@ class _Values:
             case "bracket" if len(node.args) == 1:
                 return self._height(node.args[0])
             case "abs":
-                inner = self.value(node.args[0])
+                operand_value = self.value(node.args[0])
                 height = self._height(node.args[0])
-                return height if self._absolute(inner) == inner else -height
+                return height if self._absolute(operand_value) == operand_value else -height
             case "^" if (exponent := exact_or_none(node.args[1])) is not None and exponent.denominator == 1:
                 return self._whole_power(self._height(node.args[0]), int(exponent), self._q)
             case "fn" if node.leaf in ("max", "min"):
@@ -316,10 +316,10 @@ class _Values:
         return pow(value, -1, modulus)
 
     def _product(self, factors: Iterator[int], modulus: int) -> int:
-        found = 1
+        result = 1
         for factor in factors:
-            found = found * factor % modulus
-        return found
+            result = result * factor % modulus
+        return result
 
     def _whole_power(self, base: int, exponent: int, modulus: int) -> int:
         if base == 0 and exponent <= 0:
@@ -339,20 +339,20 @@ class _Values:
             return 0
         if radicand not in self._roots and not self._is_multiple(radicand):
             root = self._field.root(radicand) if root is None else root
-            place = len(self._roots)
-            if place == len(self._signs):
+            index = len(self._roots)
+            if index == len(self._signs):
                 self._signs.append(False)
-            self._roots[radicand] = self._p - root if self._signs[place] else root
+            self._roots[radicand] = self._p - root if self._signs[index] else root
         return self._roots[radicand]
 
     def _is_multiple(self, radicand: int) -> bool:
         """Whether a radicand is a known one times or by an integer whose root is known; then its root is, too."""
         for factor in self._factors:
-            for other in (radicand * factor % self._p, radicand * self._inverse(factor, self._p) % self._p):
-                if other in self._roots:
+            for related in (radicand * factor % self._p, radicand * self._inverse(factor, self._p) % self._p):
+                if related in self._roots:
                     share = self._field.root_of_whole(factor)
-                    share = share if other * factor % self._p == radicand else self._inverse(share, self._p)
-                    self._roots[radicand] = self._roots[other] * share % self._p
+                    share = share if related * factor % self._p == radicand else self._inverse(share, self._p)
+                    self._roots[radicand] = self._roots[related] * share % self._p
                     return True
         return False
 
@@ -360,10 +360,10 @@ class _Values:
         """The maximum or minimum, modulo p and q: half of the sum and of the distance."""
         value, height = self.value(args[0]), self._height(args[0])
         for arg in args[1:]:
-            other, its_height = self.value(arg), self._height(arg)
-            gap = (other - value) % self._p
+            arg_value, its_height = self.value(arg), self._height(arg)
+            gap = (arg_value - value) % self._p
             if (self._absolute(gap) == gap) == is_max:
-                value, height = other, its_height
+                value, height = arg_value, its_height
         return value, height
 
     def _power(self, node: Node) -> int:
@@ -392,14 +392,14 @@ class _Values:
                 powers[1] = self._inverse(powers[1], self._p)
             return self._product(iter(powers), self._p)
         if is_even and (even := _even_power(base)) is not None:
-            inner, power = even
-            return self._power_of(self._absolute(self.value(inner)), exponent * power)
+            operand, power = even
+            return self._power_of(self._absolute(self.value(operand)), exponent * power)
         fraction = exact_or_none(base)
         if fraction is not None and fraction > 0 and exponent.denominator % 4 == 2:
             bottom = self._inverse(fraction.denominator, self._p)
-            whole = fraction.numerator * fraction.denominator
-            self._factors.add(whole)
-            root = self._field.root_of_whole(whole) * bottom % self._p
+            radicand = fraction.numerator * fraction.denominator
+            self._factors.add(radicand)
+            root = self._field.root_of_whole(radicand) * bottom % self._p
             return self._power_of(root, exponent * 2)
         return self._power_of(self.value(base), exponent)
 
@@ -418,22 +418,22 @@ class _Values:
 
     def _exponential(self, base: Node, exponent: Node) -> int:
         """A power whose exponent varies: its whole part is taken out, so that a^{u+1} is a·a^u."""
-        whole, height = self._apart(exponent)
-        front = self._whole_power(self.value(base), whole, self._p) if whole else 1
+        integer, height = self._apart(exponent)
+        front = self._whole_power(self.value(base), integer, self._p) if integer else 1
         if base.kind == "const" and base.leaf == "e":
             return front * pow(self._field.base, height, self._p)
         return front * pow(self._field.base, height * self._logarithm(base)[1] % self._q, self._p)
 
     def _apart(self, exponent: Node) -> tuple[int, int]:
         """The whole number in a sum, and the rest modulo q."""
-        whole, height = 0, 0
+        integer, height = 0, 0
         for term in exponent.args if exponent.kind == "+" else (exponent,):
             value = self._exactly(term)
             if value is not None and value.denominator == 1 and abs(value) < 10**6:
-                whole += int(value)
+                integer += int(value)
             else:
                 height += self._height(term)
-        return whole, height % self._q
+        return integer, height % self._q
 
     def _exponential_function(self, node: Node) -> int:
         return self._exponential(_E, node)
@@ -447,7 +447,7 @@ class _Values:
             up = [self._drawing.of(("ln", prime)) for prime in _primes(value.numerator)]
             down = [self._drawing.of(("ln", prime)) for prime in _primes(value.denominator)]
             return (
-                (sum(one for one, _ in up) - sum(one for one, _ in down)) % self._p,
+                (sum(p for p, _ in up) - sum(p for p, _ in down)) % self._p,
                 (sum(two for _, two in up) - sum(two for _, two in down)) % self._q,
             )
         match node.kind:
@@ -472,11 +472,11 @@ class _Values:
         logarithms = [self._logarithm(arg) for arg in node.args]
         if node.kind == "/":
             logarithms[1] = -logarithms[1][0], -logarithms[1][1]
-        return sum(one for one, _ in logarithms) % self._p, sum(two for _, two in logarithms) % self._q
+        return sum(p for p, _ in logarithms) % self._p, sum(q for _, q in logarithms) % self._q
 
     def _scaled(self, logarithm: tuple[int, int], factor: Fraction) -> tuple[int, int]:
-        one, two = logarithm
-        return one * self._fraction(factor, self._p) % self._p, two * self._fraction(factor, self._q) % self._q
+        p, q = logarithm
+        return p * self._fraction(factor, self._p) % self._p, q * self._fraction(factor, self._q) % self._q
 
     def _function(self, name: str, args: tuple[Node, ...]) -> int:
         if name in ("max", "min"):
@@ -508,8 +508,8 @@ class _Values:
                 return self._drawing.of(("ln", (value + root) % self._p))[0]
             case "artanh":
                 value = self.value(arg)
-                inner = (1 + value) * self._inverse(1 - value, self._p) % self._p
-                return self._drawing.of(("ln", inner))[0] * self._inverse(2, self._p)
+                quotient = (1 + value) * self._inverse(1 - value, self._p) % self._p
+                return self._drawing.of(("ln", quotient))[0] * self._inverse(2, self._p)
         return self._drawing.of((name, self.value(arg)))[0]
 
     def _trigonometric(self, name: str, angle: Node) -> int:
@@ -527,13 +527,13 @@ class _Values:
 
     def _ratio(self, name: str, power: int, two: int) -> int:
         """A trigonometric or hyperbolic function, by its formula in e^{iu} or e^u."""
-        other = self._inverse(power, self._p)
+        inverse = self._inverse(power, self._p)
         i = 1 if name.endswith("h") else self._field.unity[self._field.degree // 4]
         top, bottom = {
-            "sin": (power - other, two * i), "cos": (power + other, two), "tan": (power - other, i * (power + other)),
-            "cot": (i * (power + other), power - other), "sec": (two, power + other), "csc": (two * i, power - other),
-            "sinh": (power - other, two), "cosh": (power + other, two), "tanh": (power - other, power + other),
-            "coth": (power + other, power - other),
+            "sin": (power - inverse, two * i), "cos": (power + inverse, two), "tan": (power - inverse, i * (power + inverse)),
+            "cot": (i * (power + inverse), power - inverse), "sec": (two, power + inverse), "csc": (two * i, power - inverse),
+            "sinh": (power - inverse, two), "cosh": (power + inverse, two), "tanh": (power - inverse, power + inverse),
+            "coth": (power + inverse, power - inverse),
         }[name]  # fmt: skip
         return top % self._p * self._inverse(bottom % self._p, self._p)
 
@@ -547,10 +547,10 @@ class _Values:
                 return share if share is None or node.kind == "bracket" else -share
             case "*":
                 shares = [share for arg in node.args if (share := self._share_of_pi(arg)) is not None]
-                others = [self._exactly(arg) for arg in node.args if self._share_of_pi(arg) is None]
-                if len(shares) != 1 or None in others:
+                terms = [self._exactly(arg) for arg in node.args if self._share_of_pi(arg) is None]
+                if len(shares) != 1 or None in terms:
                     return None
-                return reduce(lambda one, two: one * two, [other for other in others if other is not None], shares[0])
+                return reduce(lambda a, b: a * b, [term for term in terms if term is not None], shares[0])
             case "/":
                 share, bottom = self._share_of_pi(node.args[0]), self._exactly(node.args[1])
                 return share / bottom if share is not None and bottom else None
@@ -566,8 +566,8 @@ class _Values:
             return exact_or_none(node)
         match node.kind:
             case "sym":
-                whole = self._whole.get(str(node.leaf))
-                return None if whole is None else Fraction(whole)
+                natural = self._whole.get(str(node.leaf))
+                return None if natural is None else Fraction(natural)
             case "neg" | "bracket" | "+" | "*" | "/" | "^" | "!" | "binom":
                 values = [value for arg in node.args if (value := self._exactly(arg)) is not None]
                 return _applied(node.kind, values) if len(values) == len(node.args) else None
@@ -584,8 +584,8 @@ class _Values:
         value = self._exactly(node)
         if value is not None:
             return self._fraction(value, self._p)
-        if node.kind == "binom" and (below := self._exactly(node.args[1])) is not None and 0 <= below < 50:
-            return self._falling(self.value(node.args[0]), below)
+        if node.kind == "binom" and (lower := self._exactly(node.args[1])) is not None and 0 <= lower < 50:
+            return self._falling(self.value(node.args[0]), lower)
         return self._drawing.of((node.kind, *map(self.value, node.args)))[0]
 
     def _stepped(self, node: Node) -> int:
@@ -608,11 +608,11 @@ class _Values:
             raise _Unproved
         return self._product(iter(range(int(value), 1, -2)), self._p)
 
-    def _falling(self, value: int, below: Fraction) -> int:
-        if below.denominator != 1:
+    def _falling(self, value: int, lower: Fraction) -> int:
+        if lower.denominator != 1:
             raise _Unproved
-        top = self._product((value - step for step in range(int(below))), self._p)
-        return top * self._inverse(math.factorial(int(below)), self._p)
+        top = self._product((value - step for step in range(int(lower))), self._p)
+        return top * self._inverse(math.factorial(int(lower)), self._p)
 
     def _terms(self, node: Node) -> int:
         index, low, high, term = node.args
@@ -622,23 +622,23 @@ class _Values:
         if last - first > _LONGEST_SUM:
             raise _OutsideDomain  # as at points that are left out because of many terms
         name = str(index.leaf)
-        outer, known, heights = self._whole, self._known, self._heights
+        outer, values, heights = self._whole, self._known, self._heights
         terms = []
         for number in range(first, last + 1):
             self._whole, self._known, self._heights = {**outer, name: number}, {}, {}
             terms.append(self.value(term))
-        self._whole, self._known, self._heights = outer, known, heights
+        self._whole, self._known, self._heights = outer, values, heights
         return sum(terms) if node.kind == "sum" else self._product(iter(terms), self._p)
 
 
 def _applied(kind: str, values: Sequence[Fraction]) -> Fraction | None:
     """The value of an operation on numbers; small whole ones, which sums are full of, take a short way."""
     if all(value.denominator == 1 and 0 <= value < _SMALL for value in values):
-        whole = [value.numerator for value in values]
+        integers = [value.numerator for value in values]
         if kind == "+":
-            return Fraction(sum(whole))
+            return Fraction(sum(integers))
         if kind == "binom":
-            return Fraction(math.comb(*whole))
+            return Fraction(math.comb(*integers))
     return exact_or_none(Node(kind, tuple(Node("num", leaf=value) for value in values)))
 
 

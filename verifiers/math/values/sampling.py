@@ -32,10 +32,10 @@ _ANALYTIC_POINTS = 6
 """The same for functions with breaks, before the points beside these."""
 
 
-def near(left: Number, right: Number, bits: int, magnitude: int) -> bool:
+def near(lhs: Number, rhs: Number, bits: int, magnitude: int) -> bool:
     """Whether two values are the same up to rounding."""
     with mp.workprec(bits):
-        return bool(abs(left - right) <= rounding_noise(bits, magnitude))
+        return bool(abs(lhs - rhs) <= rounding_noise(bits, magnitude))
 
 
 def rounding_noise(bits: int, magnitude: int) -> Number:
@@ -48,12 +48,12 @@ def confirmed(reference: Node, answer: Node, log_base: int | None) -> bool:
     sampling = _Sampling(reference, answer, log_base)
     for point, _ in islice(sampling.points(), 3):
         try:
-            pair = sampling.pair(point, _most_bits(reference, answer, is_constant=not point.values), again=True)
+            pair = sampling.pair(point, _most_bits(reference, answer, is_constant=not point.values), more_digits=True)
         except TooComplex:
             continue
         if pair is not None:
-            left, right, bits, magnitude = pair
-            return right is not None and near(left, right, bits, magnitude)
+            lhs, rhs, bits, magnitude = pair
+            return rhs is not None and near(lhs, rhs, bits, magnitude)
     return True
 
 
@@ -110,8 +110,8 @@ def meet(reference: Node, answer: Node, log_base: int | None) -> bool:
         except NoValue:
             return False
         if pair is not None:
-            left, right, bits, magnitude = pair
-            return right is not None and near(left, right, bits, magnitude)
+            lhs, rhs, bits, magnitude = pair
+            return rhs is not None and near(lhs, rhs, bits, magnitude)
     return False
 
 
@@ -191,13 +191,13 @@ class _Sampling:
     def _needed(self, usual: Sequence[Point]) -> Iterator[Point]:
         """Points that have to be looked at, first one where floats show a difference: then the rest is not needed."""
         differs = self._differing()
-        beside = fold_points(self._reference, self._answer, self._letters, self._is_real, differs or _never)
+        break_points = fold_points(self._reference, self._answer, self._letters, self._is_real, differs or _never)
         first = next(filter(differs, usual), usual[0]) if differs else usual[0]
         yield first
         if differs:
-            yield from islice(beside, 1)
+            yield from islice(break_points, 1)
         yield from (point for point in usual if point is not first)
-        yield from beside
+        yield from break_points
 
     def seem_apart(self) -> bool:
         """Whether floats show a difference at one of the first points."""
@@ -209,10 +209,10 @@ class _Sampling:
         if not self._is_real or self._reference == self._answer:
             return None
         try:
-            left, right = (compiled(node, self._is_real) for node in (self._reference, self._answer))
+            lhs, rhs = (compiled(node, self._is_real) for node in (self._reference, self._answer))
         except NoValue:
             return None
-        return lambda point: _differ(left, right, point)
+        return lambda point: _differ(lhs, rhs, point)
 
     def _enough(self, usual: int) -> int:
         """How many of the usual points are looked at: fewer if a few tell all, or those beside breaks tell the rest."""
@@ -230,55 +230,55 @@ class _Sampling:
 
     def quick_pair(self, point: Point) -> Pair | None:
         """Both values to some fifty digits; None if these are not enough."""
-        left, right = (self._found(node, point, _USUAL_BITS, settles=True) for node in (self._reference, self._answer))
-        magnitude = max(left.magnitude, right.magnitude)
-        if left.fails or right.fails or 3 * magnitude + 256 > _USUAL_BITS:
+        lhs, rhs = (self._found(node, point, _USUAL_BITS, settles=True) for node in (self._reference, self._answer))
+        magnitude = max(lhs.magnitude, rhs.magnitude)
+        if lhs.fails or rhs.fails or 3 * magnitude + 256 > _USUAL_BITS:
             return None
-        return left.value, right.value, _USUAL_BITS, magnitude
+        return lhs.value, rhs.value, _USUAL_BITS, magnitude
 
-    def pair(self, point: Point, cap: int, again: bool = False) -> Pair | None:
-        """Both values at a point, `again` with more precision; None if the point decides nothing."""
-        left, right = (self._found(node, point, _USUAL_BITS, settles=True) for node in (self._reference, self._answer))
-        bits, magnitude = _USUAL_BITS, max(left.magnitude, right.magnitude)
-        if again or not (left.is_plain and right.is_plain):
-            left, right, bits, magnitude = self._in_passes(point, cap, again)
-        if left.fails and (point is ORIGIN or not left.is_outside):
-            raise NoValue(left.fails)
-        if left.fails or right.fails:
-            return _DIFFERENT if self._differs(left, right, point) else None
-        if point is not ORIGIN and self._needs_real and not is_real_within(left.value, bits):
+    def pair(self, point: Point, cap: int, more_digits: bool = False) -> Pair | None:
+        """Both values at a point, `more_digits` with more precision; None if the point decides nothing."""
+        lhs, rhs = (self._found(node, point, _USUAL_BITS, settles=True) for node in (self._reference, self._answer))
+        bits, magnitude = _USUAL_BITS, max(lhs.magnitude, rhs.magnitude)
+        if more_digits or not (lhs.is_plain and rhs.is_plain):
+            lhs, rhs, bits, magnitude = self._in_passes(point, cap, more_digits)
+        if lhs.fails and (point is ORIGIN or not lhs.is_outside):
+            raise NoValue(lhs.fails)
+        if lhs.fails or rhs.fails:
+            return _DIFFERENT if self._differs(lhs, rhs, point) else None
+        if point is not ORIGIN and self._needs_real and not is_real_within(lhs.value, bits):
             return None
-        return left.value, right.value, bits, magnitude
+        return lhs.value, rhs.value, bits, magnitude
 
-    def _in_passes(self, point: Point, cap: int, again: bool) -> tuple["_Found", "_Found", int, int]:
+    def _in_passes(self, point: Point, cap: int, more_digits: bool) -> tuple["_Found", "_Found", int, int]:
         """Both values, with more and more digits until these are enough for what is met on the way."""
-        left, right = self._first(self._reference, point), self._first(self._answer, point)
+        lhs, rhs = self._first(self._reference, point), self._first(self._answer, point)
         bits, magnitude = FIRST_BITS, 0
         for _ in range(_MAX_PASSES):
-            if left.fails or right.fails or max(left.magnitude, right.magnitude) <= magnitude:
+            if lhs.fails or rhs.fails or max(lhs.magnitude, rhs.magnitude) <= magnitude:
                 break
-            magnitude = max(left.magnitude, right.magnitude)
+            magnitude = max(lhs.magnitude, rhs.magnitude)
             if magnitude > cap:
                 raise TooComplex("a value is too large")
-            bits = _bits_for(magnitude, again)
-            left, right = self._settled(self._reference, point, bits), self._settled(self._answer, point, bits)
-        return left, right, bits, magnitude
+            bits = _bits_for(magnitude, more_digits)
+            lhs, rhs = self._settled(self._reference, point, bits), self._settled(self._answer, point, bits)
+        return lhs, rhs, bits, magnitude
 
-    def _differs(self, left: "_Found", right: "_Found", point: Point) -> bool:
+    def _differs(self, lhs: "_Found", rhs: "_Found", point: Point) -> bool:
         """Whether a value on one side only is a difference: the other has none anywhere, or lacks an absolute value."""
-        if left.fails:
-            return left.is_outside and not right.fails and self._bars < 0
-        return point is ORIGIN or not right.is_outside or self._bars > 0
+        if lhs.fails:
+            return lhs.is_outside and not rhs.fails and self._bars < 0
+        return point is ORIGIN or not rhs.is_outside or self._bars > 0
 
     def _first(self, node: Node, point: Point) -> "_Found":
         """The value at low precision; a constant without a value there may have one at a higher precision."""
-        found = self._found(node, point, FIRST_BITS)
-        return self._found(node, point, _SECOND_BITS) if found.fails and point is ORIGIN else found
+        value = self._found(node, point, FIRST_BITS)
+        return self._found(node, point, _SECOND_BITS) if value.fails and point is ORIGIN else value
 
     def _settled(self, node: Node, point: Point, bits: int) -> "_Found":
         """The value with the bits that the first pass asks for; with twice as many if it has none with those."""
-        found = self._found(node, point, bits, settles=True)
-        return self._found(node, point, 2 * bits + _AGAIN_BITS, settles=True) if found.fails else found
+        value = self._found(node, point, bits, settles=True)
+        return self._found(node, point, 2 * bits + _AGAIN_BITS, settles=True) if value.fails else value
 
     def _found(self, node: Node, point: Point, bits: int, settles: bool = False) -> "_Found":
         return _evaluated(node, point, bits, self._log_base, self._is_real, settles)
@@ -293,9 +293,9 @@ _BITS_STEP = 128
 """Precisions are rounded up to a multiple of this, so that cached values can be used again."""
 
 
-def _bits_for(magnitude: int, again: bool) -> int:
+def _bits_for(magnitude: int, more_digits: bool) -> int:
     bits = _SPARE_BITS + 4 * magnitude
-    return 2 * bits + _AGAIN_BITS if again else -(-bits // _BITS_STEP) * _BITS_STEP
+    return 2 * bits + _AGAIN_BITS if more_digits else -(-bits // _BITS_STEP) * _BITS_STEP
 
 
 _DIFFERENT: Pair = (0, None, FIRST_BITS, 1)
@@ -322,15 +322,15 @@ def _evaluated(node: Node, point: Point, bits: int, log_base: int | None, is_rea
             value = evaluation.value(node)
         except NoValue as error:
             return _Found(None, 1, str(error), isinstance(error, OutsideDomain))
-        is_plain = not evaluation.is_rounded and _bits_for(evaluation.magnitude, again=False) <= _USUAL_BITS
+        is_plain = not evaluation.is_rounded and _bits_for(evaluation.magnitude, more_digits=False) <= _USUAL_BITS
         return _Found(value, evaluation.magnitude, is_plain=is_plain)
 
 
-def _differ(left: Compiled, right: Compiled, point: Point) -> bool:
+def _differ(lhs: Compiled, rhs: Compiled, point: Point) -> bool:
     try:
         values = {name: float(value) for name, value in point.values.items() if not isinstance(value, tuple)}
-        one, two = left(values), right(values)
-        return bool(_CLEAR * max(abs(one), abs(two)) < abs(one - two) < math.inf)
+        lhs_value, rhs_value = lhs(values), rhs(values)
+        return bool(_CLEAR * max(abs(lhs_value), abs(rhs_value)) < abs(lhs_value - rhs_value) < math.inf)
     except FAILS:
         return False
 

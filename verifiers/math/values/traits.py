@@ -29,8 +29,8 @@ def is_piecewise_analytic(node: Node) -> bool:
     """Whether an expression is made of functions that are analytic between finitely many breaks in any interval, and of
     no other: nothing unknown, no jumps at all integers, no sums.
     """
-    known = node.leaf in _ANALYTIC if node.kind == "fn" else node.kind in _ARITHMETIC
-    return known and all(map(is_piecewise_analytic, node.args))
+    is_analytic = node.leaf in _ANALYTIC if node.kind == "fn" else node.kind in _ARITHMETIC
+    return is_analytic and all(map(is_piecewise_analytic, node.args))
 
 
 _ARITHMETIC = frozenset(["num", "sym", "const", "+", "*", "/", "neg", "bracket", "^", "root", "abs", "log"])

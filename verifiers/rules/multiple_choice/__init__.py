@@ -85,25 +85,25 @@ def _judge(response: str, params: MultipleChoiceParams, explain: bool, most_labe
     if isinstance(question, Verdict):
         return question
     options, expected = question.options, question.expected
-    found = _found(response, params, options, explain, most_labels)
+    commitment = _found(response, params, options, explain, most_labels)
     detail: dict[str, Any] = {}
-    if found.channel:
-        detail["channel"] = found.channel
-    if found.span:
-        detail["span"] = list(found.span)
+    if commitment.channel:
+        detail["channel"] = commitment.channel
+    if commitment.span:
+        detail["span"] = list(commitment.span)
     if explain:
-        detail["candidates"] = [clip(text) for text in found.seen]
-        detail["mentions"] = [mention.as_json(response) for mention in found.mentions]
-    if found.value is None:
-        return Verdict.wrong(found.reason, **detail)
-    detail["options"] = [label for label in options.texts if label in found.value]
+        detail["candidates"] = [clip(text) for text in commitment.seen]
+        detail["mentions"] = [mention.as_json(response) for mention in commitment.mentions]
+    if commitment.value is None:
+        return Verdict.wrong(commitment.reason, **detail)
+    detail["options"] = [label for label in options.texts if label in commitment.value]
     if explain:
         detail["compared"] = {"answer": detail["options"], "reference": sorted(expected)}
-    extracted = response[slice(*found.span)] if found.span else None
-    if found.value == expected:
+    extracted = response[slice(*commitment.span)] if commitment.span else None
+    if commitment.value == expected:
         score, reason = 1.0, "correct"
-    elif params.partial and params.multi and found.value < expected:
-        score, reason = len(found.value) / len(expected), "partial"
+    elif params.partial and params.multi and commitment.value < expected:
+        score, reason = len(commitment.value) / len(expected), "partial"
     else:
         score, reason = 0.0, "wrong_answer"
     return Verdict(Status.OK, score, reason, clip(extracted), detail)
@@ -116,26 +116,26 @@ def _found(
     if params.extract != "auto":
         extraction = commitment.extract(text, params, sent=response if explain else None)
         channel = extraction.channel.value if extraction.channel else ""
-        seen = tuple(each.text for each in extraction.candidates)
+        candidate_texts = tuple(candidate.text for candidate in extraction.candidates)
         if extraction.answer is None:
-            return Commitment(None, extraction.reason, channel, None, seen, extraction.mentions)
+            return Commitment(None, extraction.reason, channel, None, candidate_texts, extraction.mentions)
         if len(extraction.answer) > _SHORT_CHARS and options.names_more(extraction.answer, _MAX_LABELS):
-            return Commitment(None, "too_complex", channel, extraction.span, seen, extraction.mentions)
-        named = content(extraction.answer, options, params.on_conflict)
-        reason = "found" if named else "unparseable" if named is None else "conflicting_answers"
-        return Commitment(named or None, reason, channel, extraction.span, seen, extraction.mentions)
+            return Commitment(None, "too_complex", channel, extraction.span, candidate_texts, extraction.mentions)
+        labels = content(extraction.answer, options, params.on_conflict)
+        reason = "found" if labels else "unparseable" if labels is None else "conflicting_answers"
+        return Commitment(labels or None, reason, channel, extraction.span, candidate_texts, extraction.mentions)
     segment = commitment.final_segment(text, params.think)
     if segment.reason != "found":
         return Commitment(None, segment.reason)
-    said = text[segment.start : segment.end]
-    is_short = len(said) <= _SHORT_CHARS
-    if not is_short and options.names_more(said, _MAX_LABELS if most_labels is None else most_labels):
+    segment_text = text[segment.start : segment.end]
+    is_short = len(segment_text) <= _SHORT_CHARS
+    if not is_short and options.names_more(segment_text, _MAX_LABELS if most_labels is None else most_labels):
         if most_labels is None:
             return Commitment(None, "too_complex")
         raise _Costly
-    found = (_commit_once if is_short else commit)(said, options, params.on_conflict, explain)
-    span = (found.span[0] + segment.start, found.span[1] + segment.start) if found.span else None
-    return found._replace(span=span, mentions=moved(found.mentions, segment.start))
+    committed = (_commit_once if is_short else commit)(segment_text, options, params.on_conflict, explain)
+    span = (committed.span[0] + segment.start, committed.span[1] + segment.start) if committed.span else None
+    return committed._replace(span=span, mentions=moved(committed.mentions, segment.start))
 
 
 _SHORT_CHARS = 200
@@ -146,11 +146,11 @@ _COMMITMENT_BYTES = 1_100
 _SEEN_BYTES = 80
 
 
-def _size_of_commitment(key: _Told, known: Commitment) -> int:
+def _size_of_commitment(key: _Told, entry: Commitment) -> int:
     """About what `size_of` says. To walk through each takes a third of the time of judging."""
-    if known.mentions:
-        return ENTRY_BYTES + size_of(key) + size_of(known)
-    return _COMMITMENT_BYTES + sys.getsizeof(key[1]) + _SEEN_BYTES * (len(known.seen) + len(known.value or ()))
+    if entry.mentions:
+        return ENTRY_BYTES + size_of(key) + size_of(entry)
+    return _COMMITMENT_BYTES + sys.getsizeof(key[1]) + _SEEN_BYTES * (len(entry.seen) + len(entry.value or ()))
 
 
 _COMMITMENTS: Store[_Told, Commitment] = Store(
@@ -161,11 +161,11 @@ _COMMITMENTS: Store[_Told, Commitment] = Store(
 def _commit_once(text: str, options: Options, on_conflict: str, explain: bool) -> Commitment:
     """`commit` with a cache, because many responses to a question end in the same few words."""
     key = (options.digest, text, on_conflict, explain)
-    known = _COMMITMENTS.get(key)
-    if known is None:
-        known = commit(text, options, on_conflict, explain)
-        _COMMITMENTS.put(key, known)
-    return known
+    cached = _COMMITMENTS.get(key)
+    if cached is None:
+        cached = commit(text, options, on_conflict, explain)
+        _COMMITMENTS.put(key, cached)
+    return cached
 
 
 _CAPITALS = ("London", "Berlin", "Paris", "Madrid")

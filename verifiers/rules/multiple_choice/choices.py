@@ -74,11 +74,11 @@ _Texts = tuple[str, ...] | tuple[tuple[str, str], ...] | str | None
 _Asked = tuple[str | tuple[str, ...], tuple[str, ...] | None, _Texts, bool, str]
 
 
-def _size_of_question(key: _Asked, known: Question | Verdict) -> int:
+def _size_of_question(key: _Asked, question: Question | Verdict) -> int:
     """About what `size_of` says. To walk through a question takes longer than to make it."""
-    if isinstance(known, Verdict):
-        return ENTRY_BYTES + size_of(key) + size_of(known)
-    texts = known.options.texts.values()
+    if isinstance(question, Verdict):
+        return ENTRY_BYTES + size_of(key) + size_of(question)
+    texts = question.options.texts.values()
     return 15_000 * (1 + len(texts)) + 20 * sum(len(text or "") for text in texts)
 
 
@@ -87,13 +87,13 @@ _QUESTIONS: Store[_Asked, Question | Verdict] = Store(
 )
 
 
-def _question(*asked: *_Asked) -> Question | Verdict:
+def _question(*key: *_Asked) -> Question | Verdict:
     """Responses to one question share it. The oldest go one by one: to drop all at once would take 8 ms."""
-    known = _QUESTIONS.get(asked)
-    if known is None:
-        known = _read(*asked)
-        _QUESTIONS.put(asked, known)
-    return known
+    question = _QUESTIONS.get(key)
+    if question is None:
+        question = _read(*key)
+        _QUESTIONS.put(key, question)
+    return question
 
 
 def _read(
@@ -105,23 +105,23 @@ def _read(
     options = Options(texts, multi)
     expected = _expected(reference, options)
     if expected is None:
-        shown = clip(str(reference)) or ""
-        return Verdict.invalid("reference_not_a_choice", f"reference {shown!r}: expected among {list(options.texts)}")
+        clipped = clip(str(reference)) or ""
+        return Verdict.invalid("reference_not_a_choice", f"reference {clipped!r}: expected among {list(options.texts)}")
     return Question(options, expected)
 
 
 def _expected(reference: str | tuple[str, ...], options: Options) -> frozenset[str] | None:
     references = (reference,) if isinstance(reference, str) else reference
-    found = [_named(options, text) for text in references]
-    if not all(found) or (not options.multi and len(references) > 1):
+    label_sets = [_named(options, text) for text in references]
+    if not all(label_sets) or (not options.multi and len(references) > 1):
         return None
-    return frozenset().union(*(labels for labels in found if labels))
+    return frozenset().union(*(labels for labels in label_sets if labels))
 
 
 def _named(options: Options, reference: str) -> frozenset[str] | None:
     """The options that a reference names. A short reference that is a whole response is read as a response."""
-    named = options.named(reference)
-    return named if named or len(reference) > _MAX_READ_CHARS else commit(reference, options, "reject").value
+    labels = options.named(reference)
+    return labels if labels or len(reference) > _MAX_READ_CHARS else commit(reference, options, "reject").value
 
 
 _MAX_READ_CHARS = 400
@@ -137,8 +137,8 @@ def _labelled(
     if choices is None:
         return _labels_for(reference if isinstance(reference, str) else reference[0], list(dict.fromkeys(letters)))
     if isinstance(choices, str):
-        shown = _shown(choices)
-        return shown or Verdict.invalid("bad_choices", f"no options A, B, ... are seen in {clip(choices)!r}")
+        options = _shown(choices)
+        return options or Verdict.invalid("bad_choices", f"no options A, B, ... are seen in {clip(choices)!r}")
     if labels is not None:
         if len(labels) != len(choices) or len(set(labels)) < len(labels):
             return Verdict.invalid("bad_choices", f"{len(labels)} labels for {len(choices)} texts")
@@ -151,8 +151,8 @@ def _texts(choices: Iterable[str | tuple[str, str]]) -> Sequence[str]:
     return [choice for choice in choices if isinstance(choice, str)]
 
 
-def _in_order(choices: Sequence[str], given: str) -> Mapping[str, str] | Verdict:
-    letters = list(dict.fromkeys(given + ALPHABET))
+def _in_order(choices: Sequence[str], letters_given: str) -> Mapping[str, str] | Verdict:
+    letters = list(dict.fromkeys(letters_given + ALPHABET))
     if len(choices) > len(letters):
         return Verdict.invalid("too_many_choices", f"{len(choices)} choices, and labels for {len(letters)}")
     return dict(zip(letters, _without_labels(choices, letters), strict=False))
@@ -168,23 +168,23 @@ def _labels_for(reference: str, letters: Sequence[str]) -> dict[str, str]:
 
 def _shown(choices: str) -> dict[str, str]:
     """The options of a text that shows them as a question does, each behind its letter, from A on."""
-    found: list[tuple[str, int, int]] = []
+    labels: list[tuple[str, int, int]] = []
     for match in _SHOWN_LABEL.finditer(choices):
-        if len(found) < len(ALPHABET) and match[match.lastindex or 0] == ALPHABET[len(found)]:
-            found.append((ALPHABET[len(found)], match.start(), match.end()))
-    if len(found) < 2:
+        if len(labels) < len(ALPHABET) and match[match.lastindex or 0] == ALPHABET[len(labels)]:
+            labels.append((ALPHABET[len(labels)], match.start(), match.end()))
+    if len(labels) < 2:
         return {}
-    ends = [start for _, start, _ in found[1:]] + [len(choices)]
-    return {label: choices[start:end].strip(" \t\n,;") for (label, _, start), end in zip(found, ends, strict=True)}
+    stops = [start for _, start, _ in labels[1:]] + [len(choices)]
+    return {label: choices[start:end].strip(" \t\n,;") for (label, _, start), end in zip(labels, stops, strict=True)}
 
 
 def _without_labels(choices: Sequence[str], letters: Sequence[str]) -> Sequence[str]:
     """The texts without their labels, if each text begins with its own label."""
     if len(choices) < 2:
         return choices
-    found = [_SHOWN_LABEL.match(choice.lstrip()) for choice in choices]
+    matches = [_SHOWN_LABEL.match(choice.lstrip()) for choice in choices]
     if any(
-        match is None or match[match.lastindex or 0] != letter for match, letter in zip(found, letters, strict=False)
+        match is None or match[match.lastindex or 0] != letter for match, letter in zip(matches, letters, strict=False)
     ):
         return choices
-    return [choice.lstrip()[match.end() :] for match, choice in zip(found, choices, strict=True) if match]
+    return [choice.lstrip()[match.end() :] for match, choice in zip(matches, choices, strict=True) if match]

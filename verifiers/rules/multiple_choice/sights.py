@@ -44,16 +44,16 @@ class _Name(NamedTuple):
 
     def end(self, small: str, start: int, limit: int) -> int | None:
         """The end of the name in a caseless text that has its first piece at `start`."""
-        place = start + len(self.first)
+        position = start + len(self.first)
         for between, piece in self.rest:
-            match = _SPACE.match(small, place, limit)
-            following = match.end() if match else place
-            if between and not _has_between(between, small[place:following]):
+            match = _SPACE.match(small, position, limit)
+            following = match.end() if match else position
+            if between and not _has_between(between, small[position:following]):
                 return None
             if not small.startswith(piece, following, limit):
                 return None
-            place = following + len(piece)
-        return place
+            position = following + len(piece)
+        return position
 
 
 _PIECES: Final = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*\s*|\d[\d.,]*\s*|\S\s*")
@@ -123,10 +123,11 @@ class Names:
 
     def __init__(self, texts: Iterable[str]) -> None:
         names = sorted(map(_name, texts), key=lambda name: (name.first, -name.chars))
-        self._by_first = {first: tuple(same) for first, same in groupby(names, lambda name: name.first)}
-        self._by_char = {char: tuple(same) for char, same in groupby(sorted(self._by_first), lambda first: first[:1])}
+        self._by_first = {first: tuple(group) for first, group in groupby(names, lambda name: name.first)}
+        self._by_char = {char: tuple(group) for char, group in groupby(sorted(self._by_first), lambda first: first[:1])}
         self._begins = {
-            first: (_begins(same), first[0].isascii() and first[0].isalnum()) for first, same in self._by_first.items()
+            first: (_begins(group), first[0].isascii() and first[0].isalnum())
+            for first, group in self._by_first.items()
         }
 
     def at(self, small: str, offset: int, text: str, start: int, limit: int) -> tuple[int, int] | None:
@@ -155,23 +156,23 @@ class Names:
         for first, (seconds, has_edge) in self._begins.items():
             if is_ascii and not first.isascii():
                 continue
-            place, chars = small.find(first), len(first)
-            while place >= 0:
-                before = text[place - 1] if place else " "
-                if not has_edge or before in " \n" or not (before.isascii() and before.isalnum()):
-                    end = _begin_end(small, place + chars, seconds)
+            position, chars = small.find(first), len(first)
+            while position >= 0:
+                previous = text[position - 1] if position else " "
+                if not has_edge or previous in " \n" or not (previous.isascii() and previous.isalnum()):
+                    end = _begin_end(small, position + chars, seconds)
                     if end is not None:
-                        yield place - (has_edge and before == "_"), end
-                place = small.find(first, place + 1)
+                        yield position - (has_edge and previous == "_"), end
+                position = small.find(first, position + 1)
 
-    def begins_at(self, small: str, place: int) -> int | None:
+    def begins_at(self, small: str, position: int) -> int | None:
         """The end of the first two pieces of a name that begins at a place."""
-        ends = [
-            _begin_end(small, place + len(first), self._begins[first][0])
-            for first in self._by_char.get(small[place], ())
-            if small.startswith(first, place)
+        piece_ends = [
+            _begin_end(small, position + len(first), self._begins[first][0])
+            for first in self._by_char.get(small[position], ())
+            if small.startswith(first, position)
         ]
-        return max((end for end in ends if end is not None), default=None)
+        return max((end for end in piece_ends if end is not None), default=None)
 
 
 def _begins(names: Sequence[_Name]) -> tuple[tuple[str, str], ...]:
@@ -182,37 +183,37 @@ def _begins(names: Sequence[_Name]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(seconds)) if seconds != {("", "")} else ()
 
 
-def _begin_end(small: str, place: int, seconds: tuple[tuple[str, str], ...]) -> int | None:
+def _begin_end(small: str, position: int, seconds: tuple[tuple[str, str], ...]) -> int | None:
     if not seconds:
-        return place
-    match = _SPACE.match(small, place)
-    following = match.end() if match else place
-    ends = []
+        return position
+    match = _SPACE.match(small, position)
+    following = match.end() if match else position
+    piece_ends = []
     for between, piece in seconds:
         if not between.strip():
             if not piece:
-                ends.append(place)
-            elif (not between or following > place) and small.startswith(piece, following):
-                ends.append(following + len(piece))
-        elif (at := small.rfind(between[0], place, following)) >= 0:
-            ends.append(at + 1)
-    return max(ends, default=None)
+                piece_ends.append(position)
+            elif (not between or following > position) and small.startswith(piece, following):
+                piece_ends.append(following + len(piece))
+        elif (at := small.rfind(between[0], position, following)) >= 0:
+            piece_ends.append(at + 1)
+    return max(piece_ends, default=None)
 
 
-def _edge(text: str, place: int) -> int | None:
+def _edge(text: str, position: int) -> int | None:
     """Where the edge of a word begins: at its first letter, or at an underscore before it. None if a letter is there."""
-    before = text[place - 1] if place else " "
-    if before == "_":
-        return place - 1
-    return None if before.isascii() and before.isalnum() else place
+    previous = text[position - 1] if position else " "
+    if previous == "_":
+        return position - 1
+    return None if previous.isascii() and previous.isalnum() else position
 
 
-def _edge_behind(text: str, place: int) -> int | None:
+def _edge_behind(text: str, position: int) -> int | None:
     """Where the edge behind a word ends, as `_edge`."""
-    behind = text[place : place + 1]
-    if behind == "_":
-        return place + 1
-    return None if behind.isascii() and behind.isalnum() else place
+    following = text[position : position + 1]
+    if following == "_":
+        return position + 1
+    return None if following.isascii() and following.isalnum() else position
 
 
 _SPACE_IN_SHADOW: Final = r"[\x00-\x20*_$?]"
@@ -266,8 +267,8 @@ class Labels:
         short = [label for label in self._alone if len(label) == 1 or _SHORT_NUMBER.fullmatch(label)]
         self._long = self._alone.difference(short)
         self._long_small = [label for label in small if len(label) > 1 or not label.isascii()]
-        alone = "".join(short)
-        kind = 2 if alone != alone.upper() else 1 if any(map(str.isdigit, alone)) else 0
+        single_letters = "".join(short)
+        kind = 2 if single_letters != single_letters.upper() else 1 if any(map(str.isdigit, single_letters)) else 0
         self._scan = _SCANS[_SHORT[kind], bool(self._letters)]
         self._has_short = bool(short)
 
@@ -276,33 +277,33 @@ class Labels:
         opening = _OPEN.match(text, start, limit)
         if opening is not None:
             inside = opening.end()
-            for begin in (inside, inside - 1) if inside - start > 1 else (inside,):
-                if begin < limit and (label := self._label(text, begin, limit)) is not None:
-                    return self._closed(label, text, start, begin, limit, is_open=True)
+            for first in (inside, inside - 1) if inside - start > 1 else (inside,):
+                if first < limit and (label := self._label(text, first, limit)) is not None:
+                    return self._closed(label, text, start, first, limit, is_open=True)
         label = self._label(text, start, limit)
         return None if label is None else self._closed(label, text, start, start, limit, is_open=False)
 
-    def _label(self, text: str, begin: int, limit: int) -> str | None:
-        char = text[begin]
+    def _label(self, text: str, at: int, limit: int) -> str | None:
+        char = text[at]
         labels = self._by_char.get(char)
-        if labels is None or (begin and _OF_A_WORD.match(text, begin - 1)):
+        if labels is None or (at and _OF_A_WORD.match(text, at - 1)):
             return None
-        if char in self._letters and (run := self._run(text, begin, limit)):
+        if char in self._letters and (run := self._run(text, at, limit)):
             return run
         for label in labels:
-            if text.startswith(label, begin, limit) and not _OF_A_WORD.match(text, begin + len(label), limit):
+            if text.startswith(label, at, limit) and not _OF_A_WORD.match(text, at + len(label), limit):
                 return label
         return None
 
-    def _run(self, text: str, begin: int, limit: int) -> str | None:
+    def _run(self, text: str, at: int, limit: int) -> str | None:
         """Several labels in a row: "ACD"."""
-        end = begin
-        while end < min(limit, begin + _MAX_RUN) and text[end] in self._letters:
+        end = at
+        while end < min(limit, at + _MAX_RUN) and text[end] in self._letters:
             end += 1
-        return text[begin:end] if end - begin > 1 and not _OF_A_WORD.match(text, end, limit) else None
+        return text[at:end] if end - at > 1 and not _OF_A_WORD.match(text, end, limit) else None
 
-    def _closed(self, label: str, text: str, start: int, begin: int, limit: int, *, is_open: bool) -> Sight:
-        end = begin + len(label)
+    def _closed(self, label: str, text: str, start: int, at: int, limit: int, *, is_open: bool) -> Sight:
+        end = at + len(label)
         closing = _CLOSE.match(text, end, limit)
         return Sight("label", start, closing.end() if closing else end, label, is_open, closing is not None)
 
@@ -310,49 +311,49 @@ class Labels:
         """Where labels may be named, with an order for those that begin at the same place."""
         if self._has_short:
             shadow = text.encode("ascii", "replace")
-            place = 0
-            while (span := self._scan.find(shadow, place)) is not None:
+            position = 0
+            while (span := self._scan.find(shadow, position)) is not None:
                 order = self._order(text[slice(*span)])
                 if order is not None:
                     yield span[0], order, span[1]
-                place = span[1] if order is not None else span[0] + 1
+                position = span[1] if order is not None else span[0] + 1
         for label in self._long:
-            for place in _all(text, label):
-                start, end = _edge(text, place), _edge_behind(text, place + len(label))
+            for position in _all(text, label):
+                start, end = _edge(text, position), _edge_behind(text, position + len(label))
                 if start is not None and end is not None:
                     yield start, 1, end
         for label in self._others:
-            for place in _all(text, label):
-                yield place, 2, place + len(label)
+            for position in _all(text, label):
+                yield position, 2, position + len(label)
         for label in self._long_small:
             yield from ((start, 3, end) for start, end in _small_places(text, label))
 
-    def _order(self, seen: str) -> int | None:
+    def _order(self, sight_text: str) -> int | None:
         """The order of a place where a label of one letter may be named; None if it is not the letter of an option."""
-        bare = seen.strip("_")
+        bare = sight_text.strip("_")
         if bare in self._alone:
             return 1
         if len(bare) > 1 and bare.isupper() and bare.isalpha() and self._letters:
             return 0 if self._letters.issuperset(bare) else None
-        letter = seen[-1] if seen[0] in "([{<:" else seen[0]
+        letter = sight_text[-1] if sight_text[0] in "([{<:" else sight_text[0]
         return 3 if letter in self._small else None
 
 
 def _all(text: str, part: str) -> Iterator[int]:
-    place = text.find(part)
-    while place >= 0:
-        yield place
-        place = text.find(part, place + 1)
+    position = text.find(part)
+    while position >= 0:
+        yield position
+        position = text.find(part, position + 1)
 
 
 def _small_places(text: str, label: str) -> Iterator[Span]:
-    for place in _all(text, label):
-        end = place + len(label)
-        before = _BEFORE_SMALL.search(text, max(0, place - 2), place)
-        if before is not None and _SMALL_ENDS.match(text, end):
-            yield before.start(), end
-        elif _SMALL_ENDS.match(text, place) and (behind := _BEHIND_SMALL.match(text, end)):
-            yield place, behind.end()
+    for position in _all(text, label):
+        end = position + len(label)
+        previous = _BEFORE_SMALL.search(text, max(0, position - 2), position)
+        if previous is not None and _SMALL_ENDS.match(text, end):
+            yield previous.start(), end
+        elif _SMALL_ENDS.match(text, position) and (following := _BEHIND_SMALL.match(text, end)):
+            yield position, following.end()
 
 
 class Sights:
@@ -374,61 +375,61 @@ class Sights:
         if not text.isascii():
             spans += [(sign.start(), 5, sign.end()) for sign in _SIGN.finditer(text) if sign[0] in self._signs]
         spans.sort(key=lambda span: (span[0], span[1], -span[2]))
-        apart: list[Span] = []
+        merged: list[Span] = []
         reached = 0
         for start, _, end in spans:
             if start >= reached:
-                apart.append((start, end))
+                merged.append((start, end))
                 reached = end
-        return apart
+        return merged
 
     def names_more(self, text: str, labels: int) -> bool:
         """Whether a text may name more labels, signs and ordinals than this number."""
         signs = () if text.isascii() else _SIGN.finditer(text)
-        named = chain(self._labels.places(text), signs, self._ordinal_places(text, caseless(text)))
-        return next(islice(named, labels, None), None) is not None
+        names = chain(self._labels.places(text), signs, self._ordinal_places(text, caseless(text)))
+        return next(islice(names, labels, None), None) is not None
 
     def _ordinal_places(self, text: str, small: str) -> Iterator[tuple[int, int, int]]:
         if not self._has_ordinals:
             return
         shadow = text.encode("ascii", "replace")
-        place = 0
-        while (span := _ORDINAL.find(shadow, place)) is not None:
+        position = 0
+        while (span := _ORDINAL.find(shadow, position)) is not None:
             start = span[0] + (text[span[0]] == "_")
             end = self._names[1].begins_at(small, start)
             if end is not None:
                 yield span[0], 4, end
-            place = span[0] + 1 if end is None else end
+            position = span[0] + 1 if end is None else end
         if not text.isascii():
-            for place in _all(text, ORDINAL_HAN):
-                end = self._names[1].begins_at(small, place)
+            for position in _all(text, ORDINAL_HAN):
+                end = self._names[1].begins_at(small, position)
                 if end is not None:
-                    yield place, 4, end
+                    yield position, 4, end
 
-    def within(self, text: str, start: int, end: int, places: Sequence[int], most_before: int) -> Iterator[Sight]:
+    def within(self, text: str, start: int, end: int, positions: Sequence[int], most_before: int) -> Iterator[Sight]:
         """The names between `start` and `end`. Each begins at most `most_before` characters from one of the places."""
         small = caseless(text[start:end])
         position = start
-        for place in places:
-            for begin in range(max(position, place - most_before), min(end, place + most_before + 1)):
-                sight = self._at(small, start, text, begin, end)
-                if sight is not None and sight.end > place:
+        for anchor in positions:
+            for label_start in range(max(position, anchor - most_before), min(end, anchor + most_before + 1)):
+                sight = self._at(small, start, text, label_start, end)
+                if sight is not None and sight.end > anchor:
                     yield sight
-                    position = max(sight.end, begin + 1)
+                    position = max(sight.end, label_start + 1)
                     break
 
-    def _at(self, small: str, offset: int, text: str, begin: int, limit: int) -> Sight | None:
+    def _at(self, small: str, offset: int, text: str, label_start: int, limit: int) -> Sight | None:
         longest = None
         for names in self._names:
-            name = names.at(small, offset, text, begin, limit)
+            name = names.at(small, offset, text, label_start, limit)
             if name is not None and (longest is None or name[0] > longest[0]):
                 longest = name
         if longest is not None:
-            return Sight("text", begin, longest[1], text[begin : longest[1]])
-        char = text[begin]
-        if char in self._signs and (not _is_bound(char) or not _is_beside_letters(text, begin, limit)):
-            return Sight("sign", begin, begin + 1, char)
-        return self._labels.at(text, begin, limit)
+            return Sight("text", label_start, longest[1], text[label_start : longest[1]])
+        char = text[label_start]
+        if char in self._signs and (not _is_bound(char) or not _is_beside_letters(text, label_start, limit)):
+            return Sight("sign", label_start, label_start + 1, char)
+        return self._labels.at(text, label_start, limit)
 
 
 _SIGN: Final = re.compile(f"[{''.join(map(re.escape, (*PLACES, *CIRCLED)))}]")
@@ -439,8 +440,8 @@ def _is_bound(sign: str) -> bool:
     return sign.isalpha() and not "\u3400" < sign < "\u9fff"
 
 
-def _is_beside_letters(text: str, place: int, limit: int) -> bool:
-    return (place > 0 and text[place - 1].isalnum()) or (place + 1 < limit and text[place + 1].isalnum())
+def _is_beside_letters(text: str, position: int, limit: int) -> bool:
+    return (position > 0 and text[position - 1].isalnum()) or (position + 1 < limit and text[position + 1].isalnum())
 
 
 @remember(64)

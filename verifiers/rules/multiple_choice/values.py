@@ -91,43 +91,43 @@ class Options:
         if len(text) > _MAX_NAME_CHARS:
             return None
         key = (self.digest, text)
-        known = _NAMES.get(key)
-        if known is None:
-            known = self._named(text) or _NO_NAMES
-            _NAMES.put(key, known)
-        return None if known is _NO_NAMES else known
+        cached = _NAMES.get(key)
+        if cached is None:
+            cached = self._named(text) or _NO_NAMES
+            _NAMES.put(key, cached)
+        return None if cached is _NO_NAMES else cached
 
     def _named(self, text: str) -> Names | None:
-        if one := self.one(text):
-            return frozenset({one})
-        found = self.mentions(text, 0, len(text))
-        if not found or not self._is_only(text, found):
+        if label := self.one(text):
+            return frozenset({label})
+        mentions = self.mentions(text, 0, len(text))
+        if not mentions or not self._is_only(text, mentions):
             return None
-        if len({each.value for each in found}) > 1 and any(cue.kind is Kind.OR for cue in cues(words(text))):
+        if len({mention.value for mention in mentions}) > 1 and any(cue.kind is Kind.OR for cue in cues(words(text))):
             return CONFLICT
-        return self.union(found)
+        return self.union(mentions)
 
-    def union(self, found: Sequence[Mention]) -> Names:
-        values = {each.value for each in found}
+    def union(self, mentions: Sequence[Mention]) -> Names:
+        values = {mention.value for mention in mentions}
         if None in values or CONFLICT in values:
             return CONFLICT
         labels = frozenset().union(*(value for value in values if value))
         return labels if self.multi or len(labels) == 1 else CONFLICT
 
-    def _is_only(self, text: str, found: Sequence[Mention]) -> bool:
+    def _is_only(self, text: str, mentions: Sequence[Mention]) -> bool:
         """Whether a text holds only options and words that may stand beside them."""
-        rest = list(text)
-        for each in found:
-            rest[each.start : each.end] = " " * (each.end - each.start)
-        said = words("".join(rest))
-        if any(word.text[0].isdigit() or word.text in "=<>≤≥≠+^~" for word in said):
+        chars = list(text)
+        for mention in mentions:
+            chars[mention.start : mention.end] = " " * (mention.end - mention.start)
+        spoken = words("".join(chars))
+        if any(word.text[0].isdigit() or word.text in "=<>≤≥≠+^~" for word in spoken):
             return False
         spared: set[int] = set()
-        for cue in cues(said):
+        for cue in cues(spoken):
             if cue.kind in _BESIDE:
                 spared |= set(range(cue.first, cue.stop))
-        spared |= {place for place, word in enumerate(said) if word.text in adverbs()}
-        return all(place in spared or not any(map(str.isalnum, word.text)) for place, word in enumerate(said))
+        spared |= {position for position, word in enumerate(spoken) if word.text in adverbs()}
+        return all(position in spared or not any(map(str.isalnum, word.text)) for position, word in enumerate(spoken))
 
     def one(self, text: str) -> str | None:
         """The option whose label, text, number or formula makes up a whole text."""
@@ -146,8 +146,8 @@ class Options:
         read = numeric.read(form)
         if not isinstance(read, numeric.Number):
             return None
-        same = [label for label, other in self._numbers.items() if other == read]
-        return same[0] if len(same) == 1 else None
+        labels = [label for label, option_number in self._numbers.items() if option_number == read]
+        return labels[0] if len(labels) == 1 else None
 
     @cached_property
     def _by_formula(self) -> Mapping[Hashable, str]:
@@ -171,16 +171,16 @@ class Options:
 
     def _computed(self, text: str) -> str | None:
         """The option that a formula is the same as by arithmetic. A calculation that comes to a number is not done for the answer."""
-        meant = _algebraic(text) if self.has_formulas else None
-        is_undone = isinstance(meant, Fraction) and number(plain(text)) is None
-        return None if meant is None or is_undone else self._by_algebra.get(meant)
+        form = _algebraic(text) if self.has_formulas else None
+        is_undone = isinstance(form, Fraction) and number(plain(text)) is None
+        return None if form is None or is_undone else self._by_algebra.get(form)
 
     def measured(self, text: str) -> str | None:
         """The option of a value with a name or a unit, if all options are bare numbers: `x = 18`, "15 apples"."""
-        named = _NAMED.fullmatch(text.strip(" $"))
-        if named and not any("=" in form for form in self.by_form):
-            label = self.one(named["value"])
-            return label if named["name"] not in self.texts or named["name"] == label else None
+        match = _NAMED.fullmatch(text.strip(" $"))
+        if match and not any("=" in form for form in self.by_form):
+            label = self.one(match["value"])
+            return label if match["name"] not in self.texts or match["name"] == label else None
         if any(map(str.isalpha, "".join(self.texts.values()))) or len(self._numbers) < len(self.texts):
             return None
         form = form_of(_DEGREES.sub("", text))
@@ -196,15 +196,15 @@ class Options:
         """Whether a text may name more labels than this number. Reading such a text takes long."""
         return self._sights.names_more(text, labels)
 
-    def mentions(self, text: str, start: int, end: int, places: Sequence[int] | None = None) -> Sequence[Mention]:
-        found: list[Mention] = []
-        if places is None:
-            places = [start + first for first, _ in self.places(text[start:end])]
-        for sight in self._sights.within(text, start, end, places, _MOST_BEFORE):
+    def mentions(self, text: str, start: int, end: int, starts_at: Sequence[int] | None = None) -> Sequence[Mention]:
+        listed: list[Mention] = []
+        if starts_at is None:
+            starts_at = [start + first for first, _ in self.places(text[start:end])]
+        for sight in self._sights.within(text, start, end, starts_at, _MOST_BEFORE):
             if sight.kind == "label":
                 label = self.label(sight.name)
                 if label is None and len(sight.name) > 1 and len({*sight.name}) == len(sight.name):
-                    found.append(Mention(frozenset(sight.name), sight.start, sight.end))
+                    listed.append(Mention(frozenset(sight.name), sight.start, sight.end))
                     continue
                 if label is None or not self._is_label(text, sight, start, end):
                     continue
@@ -220,40 +220,44 @@ class Options:
             ):
                 continue
             mention = Mention(frozenset({label}), sight.start, sight.end)
-            if found and sight.kind != "sign" and self._is_same_place(text, found[-1], mention, sight.kind == "label"):
-                same = found[-1].value == mention.value
-                found[-1] = Mention(mention.value if same else CONFLICT, found[-1].start, mention.end)
+            if (
+                listed
+                and sight.kind != "sign"
+                and self._is_same_place(text, listed[-1], mention, sight.kind == "label")
+            ):
+                agrees = listed[-1].value == mention.value
+                listed[-1] = Mention(mention.value if agrees else CONFLICT, listed[-1].start, mention.end)
                 continue
-            found.append(mention)
-        return found
+            listed.append(mention)
+        return listed
 
-    def _is_same_place(self, text: str, one: Mention, other: Mention, is_label: bool) -> bool:
+    def _is_same_place(self, text: str, a: Mention, b: Mention, is_label: bool) -> bool:
         """Whether a label stands beside a text: "C) Paris", "Paris (C)"."""
-        if other.start < one.end or other.start - one.end > _MAX_BETWEEN_CHARS:
+        if b.start < a.end or b.start - a.end > _MAX_BETWEEN_CHARS:
             return False
         if is_label:
-            return not self._is_bare(text, one) and _IN_BRACKETS.fullmatch(text, one.end, other.start + 1) is not None
-        return self._is_bare(text, one) and _BETWEEN.fullmatch(text, one.end, other.start) is not None
+            return not self._is_bare(text, a) and _IN_BRACKETS.fullmatch(text, a.end, b.start + 1) is not None
+        return self._is_bare(text, a) and _BETWEEN.fullmatch(text, a.end, b.start) is not None
 
     def _is_else(self, text: str, sight: Sight, label: str, end: int) -> bool:
         """Whether words behind a number change its value: "15 thousand"."""
-        behind = _WORDS_BEHIND.match(text, sight.end, end)
-        value = None if behind is None else self._number(label)
-        if behind is None or value is None:
+        following = _WORDS_BEHIND.match(text, sight.end, end)
+        value = None if following is None else self._number(label)
+        if following is None or value is None:
             return False
-        read = numeric.read(sight.name + behind[0])
+        read = numeric.read(sight.name + following[0])
         return read not in (value, numeric.Unreadable("unparseable"))
 
     def _is_bare(self, text: str, mention: Mention) -> bool:
         """Whether a mention is a label without its text."""
-        named = text[mention.start : mention.end].strip(EDGES)
-        return self.label(named) is not None or form_of(named) in self._by_ordinal
+        mention_text = text[mention.start : mention.end].strip(EDGES)
+        return self.label(mention_text) is not None or form_of(mention_text) in self._by_ordinal
 
     def _is_label(self, text: str, sight: Sight, start: int, end: int) -> bool:
         """Whether a letter is a label, not an article, pronoun, name or variable."""
         if sight.is_open and sight.is_closed:
-            before = text[max(start, sight.start - 24) : sight.start]
-            return not _SPACED.search(before) or _STYLED.search(before) is not None
+            head = text[max(start, sight.start - 24) : sight.start]
+            return not _SPACED.search(head) or _STYLED.search(head) is not None
         label = sight.name
         if _ELISION.match(text, sight.end, end) or _FIGURE.search(text, max(start, sight.start - 2), sight.start):
             return False
@@ -264,24 +268,24 @@ class Options:
                 return False
             if not sight.is_closed and not _CLAUSE_ENDS.match(text[sight.end : end]):
                 return False
-            said = words(text, max(start, sight.start - 40), sight.start)
-            led = any(cue.stop == len(said) and cue.kind in _LEAD_TO_LABEL for cue in cues(said))
-            return led or (bool(said) and said[-1].text in ":(")
-        behind = text[sight.end : min(end, sight.end + 24)]
-        if _OF_A_FORMULA.match(behind) and not self.texts.get(self.label(label) or ""):
+            spoken = words(text, max(start, sight.start - 40), sight.start)
+            led = any(cue.stop == len(spoken) and cue.kind in _LEAD_TO_LABEL for cue in cues(spoken))
+            return led or (bool(spoken) and spoken[-1].text in ":(")
+        tail = text[sight.end : min(end, sight.end + 24)]
+        if _OF_A_FORMULA.match(tail) and not self.texts.get(self.label(label) or ""):
             return False
-        if label == "I" and _GOES_ON.match(behind):
+        if label == "I" and _GOES_ON.match(tail):
             return False
-        if label == "A" and _GOES_ON.match(behind):
-            following = words(behind)
+        if label == "A" and _GOES_ON.match(tail):
+            following = words(tail)
             is_joined = len(following) > 1 and following[0].text in single(Kind.JOINS, Kind.OR)
             if is_joined and self.label(following[1].text.upper()):
                 return True
-            found = cues(following)
-            if not any(cue.first == 0 and cue.kind in _BEHIND_LABEL for cue in found):
+            phrases = cues(following)
+            if not any(cue.first == 0 and cue.kind in _BEHIND_LABEL for cue in phrases):
                 return False
-        said = words(text[max(start, sight.start - 40) : sight.start])
-        return not said or not said[-1].text[-1].isalnum() or said[-1].text in vocabulary()
+        spoken = words(text[max(start, sight.start - 40) : sight.start])
+        return not spoken or not spoken[-1].text[-1].isalnum() or spoken[-1].text in vocabulary()
 
 
 _SPACED = re.compile(r"[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]\Z")
@@ -324,9 +328,9 @@ _BEHIND_LABEL = frozenset(
 
 def _formula(form: str) -> str | Fraction:
     """The form by which two formulas are compared: the value of a number, else the text of the formula."""
-    shown = plain(form)
-    value = number(_RATIO.sub(r"\1/\2", shown))
-    return "".join(shown.split()) if value is None else value
+    plain_text = plain(form)
+    value = number(_RATIO.sub(r"\1/\2", plain_text))
+    return "".join(plain_text.split()) if value is None else value
 
 
 @remember(4096)
@@ -353,30 +357,30 @@ _RATIO = re.compile(r"^\s*(\d+)\s?:\s?(\d+)\s*$")
 
 def _alone(texts: Mapping[str, Hashable]) -> dict[Hashable, str]:
     """The labels by text, without texts that several labels share."""
-    found: dict[Hashable, list[str]] = {}
+    labels_by_text: dict[Hashable, list[str]] = {}
     for label, text in texts.items():
-        found.setdefault(text, []).append(label)
-    return {text: labels[0] for text, labels in found.items() if len(labels) == 1 and text}
+        labels_by_text.setdefault(text, []).append(label)
+    return {text: labels[0] for text, labels in labels_by_text.items() if len(labels) == 1 and text}
 
 
 def _ordinals(texts: Mapping[str, str]) -> dict[str, str]:
-    found = {
+    ordinals = {
         f"{word} {noun}": label
         for names, label in zip(ORDINALS, texts, strict=False)
         for word in names
         for noun in PLACE_NOUNS
     }
-    found |= {f"last {noun}": list(texts)[-1] for noun in PLACE_NOUNS[:3]}
+    ordinals |= {f"last {noun}": list(texts)[-1] for noun in PLACE_NOUNS[:3]}
     for (han, digit), label in zip(ORDINALS_CJK, texts, strict=False):
-        found |= {f"第{number}{noun}": label for number in (han, digit) for noun in ("个选项", "个", "项", "個選項")}
+        ordinals |= {f"第{number}{noun}": label for number in (han, digit) for noun in ("个选项", "个", "项", "個選項")}
     if not any(map(str.isdigit, "".join((*texts, *texts.values())))):
         for number, label in enumerate(texts, 1):
-            found |= {
+            ordinals |= {
                 f"{noun} {sign}{number}": label
                 for noun in ("option", "choice")
                 for sign in ("", "number ", "#", "no. ")
             }
-    return found
+    return ordinals
 
 
 _MAY_BE_FORMULA = re.compile(r"[\d\\^=]")

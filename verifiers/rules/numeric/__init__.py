@@ -107,19 +107,19 @@ def judge(response: str, params: NumericParams, explain: bool = False) -> Verdic
     references = params.reference if isinstance(params.reference, tuple) else (params.reference,)
     expected: list[Number] = []
     for reference in references:
-        wanted = read(str(reference), params.decimal_comma and isinstance(reference, str))
-        if isinstance(wanted, Unreadable) or is_local(str(reference)):
+        number_read = read(str(reference), params.decimal_comma and isinstance(reference, str))
+        if isinstance(number_read, Unreadable) or is_local(str(reference)):
             message = f"reference {clip(str(reference))!r} is not one finite number"
             return Verdict.invalid("unparseable_reference", message)
-        expected.append(wanted)
-    said = statement(response, params, params.decimal_comma, explain)
-    answer, number, detail = said.answer, said.number, dict(said.detail)
+        expected.append(number_read)
+    stated = statement(response, params, params.decimal_comma, explain)
+    answer, number, detail = stated.answer, stated.number, dict(stated.detail)
     if number is None:
-        return Verdict.wrong(said.reason, answer, **detail)
+        return Verdict.wrong(stated.reason, answer, **detail)
     if explain:
-        shown = expected[0].show() if len(expected) == 1 else [each.show() for each in expected[:_MAX_SHOWN]]
-        detail |= {"compared": {"answer": number.show(), "reference": shown}}
-    if any(_equal(number, each, params) for each in expected):
+        shown_gold = expected[0].show() if len(expected) == 1 else [gold.show() for gold in expected[:_MAX_SHOWN]]
+        detail |= {"compared": {"answer": number.show(), "reference": shown_gold}}
+    if any(_equal(number, gold, params) for gold in expected):
         return Verdict.correct(answer, **detail)
     return Verdict.wrong(extracted=answer, **detail)
 
@@ -137,17 +137,17 @@ def comparable(number: Number, expected: Number, percent_as_fraction: bool) -> b
 def _equal(number: Number, expected: Number, params: NumericParams) -> bool:
     if not comparable(number, expected, params.percent_as_fraction):
         return False
-    left, right = number.value(params.percent_as_fraction), expected.value(params.percent_as_fraction)
-    if left is None or right is None:
+    actual, target = number.value(params.percent_as_fraction), expected.value(params.percent_as_fraction)
+    if actual is None or target is None:
         percents_agree = number.is_percent == expected.is_percent or not params.percent_as_fraction
         return (number.fraction, number.exponent) == (expected.fraction, expected.exponent) and percents_agree
-    if left == right:
+    if actual == target:
         return True
-    tolerance = max(_exact(params.abs_tol), _relative(left, right, params) * abs(right))
-    if tolerance and abs(left - right) <= tolerance:
+    tolerance = max(_exact(params.abs_tol), _relative(actual, target, params) * abs(target))
+    if tolerance and abs(actual - target) <= tolerance:
         return True
     figures = params.significant_figures
-    return figures is not None and _rounded(left, figures) == _rounded(right, figures)
+    return figures is not None and _rounded(actual, figures) == _rounded(target, figures)
 
 
 _NONE, _MILLIONTH = Fraction(0), Fraction(1, 10**6)
@@ -159,12 +159,12 @@ def _exact(tolerance: float) -> Fraction:
     return Fraction(str(tolerance))
 
 
-def _relative(left: Fraction, right: Fraction, params: NumericParams) -> Fraction:
+def _relative(actual: Fraction, target: Fraction, params: NumericParams) -> Fraction:
     if params.rel_tol is not None:
         return _exact(params.rel_tol)
-    if params.abs_tol or params.significant_figures is not None or 1 in (left.denominator, right.denominator):
+    if params.abs_tol or params.significant_figures is not None or 1 in (actual.denominator, target.denominator):
         return _NONE
-    return _MILLIONTH if _is_decimal(left) != _is_decimal(right) else _NONE
+    return _MILLIONTH if _is_decimal(actual) != _is_decimal(target) else _NONE
 
 
 def _is_decimal(value: Fraction) -> bool:

@@ -24,22 +24,22 @@ _NAME_BEHIND = re.compile(rf"\s?(?:{_NAME})(?![A-Za-z])", re.IGNORECASE)
 _CURRENCY_BEFORE = re.compile(rf"(?<![A-Za-z])({_NAME})\s?$", re.IGNORECASE)
 
 
-def currency_beside(sign: str, before: str, after: str) -> tuple[str, str]:
+def currency_beside(sign: str, head: str, tail: str) -> tuple[str, str]:
     """The sign of the currency of a number, and the rest of the text behind the number."""
-    behind = _CURRENCY_BEHIND.match(after)
-    if behind and behind[1] in SIGNS:
-        after = after[: behind.start(1)] + after[behind.end(1) :]
-    if sign or not (name := behind or _CURRENCY_BEFORE.search(before)):
-        return sign, after
-    return _NAMES.get(name[1].lower(), name[1]), after
+    suffix = _CURRENCY_BEHIND.match(tail)
+    if suffix and suffix[1] in SIGNS:
+        tail = tail[: suffix.start(1)] + tail[suffix.end(1) :]
+    if sign or not (name := suffix or _CURRENCY_BEFORE.search(head)):
+        return sign, tail
+    return _NAMES.get(name[1].lower(), name[1]), tail
 
 
-def currency_end(after: str) -> int:
+def currency_end(tail: str) -> int:
     """The end of the currency name at the beginning of a text."""
-    name = _NAME_BEHIND.match(after)
+    name = _NAME_BEHIND.match(tail)
     return name.end() if name else 0
 
 
-def same_currency(one: str, other: str) -> bool:
+def same_currency(first: str, second: str) -> bool:
     """Whether two signs may mean the same currency. `¥` alone may be yen or yuan."""
-    return one == other or (one[0] == other[0] == "¥" and "¥" in (one, other))
+    return first == second or (first[0] == second[0] == "¥" and "¥" in (first, second))

@@ -57,8 +57,8 @@ def without_modulus(text: str) -> str:
         return text
     sign, modulus = congruence["sign"], congruence["modulus"]
     start, end = congruence.span("modulus")
-    before = text[: congruence.start()] + "=".ljust(len(sign)) + text[congruence.end("sign") : start]
-    return before + " " * len(modulus) + text[end:]
+    equation = text[: congruence.start()] + "=".ljust(len(sign)) + text[congruence.end("sign") : start]
+    return equation + " " * len(modulus) + text[end:]
 
 
 _REMARK_AT_END = re.compile(r"(?<=[\d%])[$*]{0,3}\s?(\(\s?(?:[<>]=?|[≤≥])\s?-?[\d.,]{1,20}\s?\))[$*.\s]{0,8}\Z")
@@ -101,10 +101,10 @@ def in_other_signs(text: str, decimal_comma: bool) -> str:
             return text
         end += text.startswith("}", end)
         first = max(0, end - _POWER_CHARS)
-        found = _DIGIT_AT_END.search(text, first, end) or _POWER_AT_END.search(text, first, end)
-        if found is None or text[end : end + 1].isalnum() or not _is_of_a_unit(text[first : found.start()], found):
+        match = _DIGIT_AT_END.search(text, first, end) or _POWER_AT_END.search(text, first, end)
+        if match is None or text[end : end + 1].isalnum() or not _is_of_a_unit(text[first : match.start()], match):
             break
-        start, stop = found.span("power")
+        start, stop = match.span("power")
         text = text[:start] + " " * (stop - start) + text[stop:]
         end = commitment.last_digit_end(text, 0, start)
     if end is None:
@@ -122,18 +122,18 @@ def in_other_signs(text: str, decimal_comma: bool) -> str:
     return _DOTTED.sub(lambda number: number[0].replace(".", "\u202f"), text)
 
 
-def _is_of_a_unit(before: str, power: re.Match[str]) -> bool:
+def _is_of_a_unit(head: str, power: re.Match[str]) -> bool:
     r"""Whether a number with units stands before a power: `30 kg \\cdot m`."""
     if power.re is _DIGIT_AT_END:
         return True
     for _ in range(_MAX_UNITS):
-        unit = _UNIT_AT_END.search(before)
+        unit = _UNIT_AT_END.search(head)
         if unit is None or not (unit["word"] in SYMBOLS or unit["word"].lower() in NAMES):
             return False
-        before = before[: unit.start()]
-        between = _BETWEEN_UNITS.search(before)
-        before = before[: between.start()] if between else before
-        if before[-1:].isdigit():
+        head = head[: unit.start()]
+        between = _BETWEEN_UNITS.search(head)
+        head = head[: between.start()] if between else head
+        if head[-1:].isdigit():
             return True
     return False
 

@@ -69,32 +69,32 @@ def _read(text: str, decimal_comma: bool, languages: Set[str]) -> Number | Unrea
     text = _REMARK.sub("", in_figures(notation.plain(text, decimal_comma)))
     sides = _EQUALS.split(text)
     text = sides[-1]
-    found = list(_figures(text))
+    figures = list(_figures(text))
     if _names_several(sides):
         return Unreadable("conflicting_answers")
     if text.endswith("?"):
         return Unreadable("unparseable")
-    if not found:
+    if not figures:
         return _in_words(text)
-    if len(found) > 1:
-        return Unreadable("conflicting_answers" if _several(text, found) else "unparseable")
-    figure = found[0]
-    before, after = text[: figure.start], text[figure.end :]
-    negative = amounts.negative_before(before)
-    before = before[: len(before) - len(negative)]
-    currency, after = currencies.currency_beside(figure.currency, before, after)
-    scale, after = scales.scale_behind(after, bool(currency), languages)
-    is_bounded = amounts.is_bounded(text, figure.start, figure.end) or _MORE_BEHIND.match(after)
+    if len(figures) > 1:
+        return Unreadable("conflicting_answers" if _several(text, figures) else "unparseable")
+    figure = figures[0]
+    head, tail = text[: figure.start], text[figure.end :]
+    negative = amounts.negative_before(head)
+    head = head[: len(head) - len(negative)]
+    currency, tail = currencies.currency_beside(figure.currency, head, tail)
+    scale, tail = scales.scale_behind(tail, bool(currency), languages)
+    is_bounded = amounts.is_bounded(text, figure.start, figure.end) or _MORE_BEHIND.match(tail)
     if is_bounded or any(amounts.is_bounded(side, len(side), len(side)) for side in sides[:-1]):
         return Unreadable("conflicting_answers")
-    if _FACTORIAL_BEHIND.match(after) or not _is_wording(before) or not _is_unit(after):
+    if _FACTORIAL_BEHIND.match(tail) or not _is_wording(head) or not _is_unit(tail):
         return Unreadable("unparseable")
-    leads = _PERCENT_BEFORE.sub("", before)
-    if not amounts.leads_to_number(leads, after) or not (amounts.is_counted(after) or _is_known_unit(after)):
+    leads = _PERCENT_BEFORE.sub("", head)
+    if not amounts.leads_to_number(leads, tail) or not (amounts.is_counted(tail) or _is_known_unit(tail)):
         return Unreadable("unparseable")
     if figure.value is None or scale is None:
         return Unreadable("unparseable")
-    is_percent = figure.is_percent or bool(PERCENT_BEHIND.match(after) or _PERCENT_BEFORE.search(before))
+    is_percent = figure.is_percent or bool(PERCENT_BEHIND.match(tail) or _PERCENT_BEFORE.search(head))
     number = Number(*figure.value, is_percent, currency)
     return values.scaled(number, scale, bool(negative))
 
@@ -112,10 +112,10 @@ class _Figure(NamedTuple):
 
 def _figures(text: str) -> Iterator[_Figure]:
     """The numbers of a text, in order."""
-    place = 0
-    while begin := _BEGIN.search(text, place):
-        place = begin.start() + 1
-        form = next((found for each in _FORMS if (found := each(text, begin.end()))), None)
+    position = 0
+    while sign_match := _BEGIN.search(text, position):
+        position = sign_match.start() + 1
+        form = next((candidate for form_reader in _FORMS if (candidate := form_reader(text, sign_match.end()))), None)
         if form is None:
             continue
         end, value = form
@@ -123,13 +123,13 @@ def _figures(text: str) -> Iterator[_Figure]:
         end = percent.end() if percent else end
         if _GOES_ON.match(text, end):
             continue
-        place = max(place, end)
-        if value is not None and begin["sign"] and begin["inner_sign"]:
+        position = max(position, end)
+        if value is not None and sign_match["sign"] and sign_match["inner_sign"]:
             value = None
         if value is not None:
-            sign = -1 if "-" in (begin["sign"], begin["inner_sign"]) else 1
+            sign = -1 if "-" in (sign_match["sign"], sign_match["inner_sign"]) else 1
             value = values.normal(sign * value[0], value[1])
-        yield _Figure(begin.start(), end, value, percent is not None, begin["currency"])
+        yield _Figure(sign_match.start(), end, value, percent is not None, sign_match["currency"])
 
 
 _Form = tuple[int, tuple[Fraction, int] | None] | None
@@ -139,15 +139,15 @@ _Form = tuple[int, tuple[Fraction, int] | None] | None
 def _fraction(text: str, start: int) -> _Form:
     r"""`\frac{3}{4}`, `2\frac34`."""
     name = _FRACTION.match(text, start)
-    inner = _IN_BRACES.match(text, name.end()) if name else None
-    if name is None or inner is None:
+    braces = _IN_BRACES.match(text, name.end()) if name else None
+    if name is None or braces is None:
         return None
-    top, bottom = (inner["two"][0], inner["two"][1]) if inner["two"] else (inner["top"], inner["bottom"])
+    top, bottom = (braces["two"][0], braces["two"][1]) if braces["two"] else (braces["top"], braces["bottom"])
     value = _quotient(name["whole"] or "0", top, bottom)
-    raised = _TIMES_TEN.match(text, inner.end())
+    raised = _TIMES_TEN.match(text, braces.end())
     if raised and raised["power"]:
         return raised.end(), (value[0], int(raised["power"])) if value else None
-    return inner.end(), value
+    return braces.end(), value
 
 
 def _mixed(text: str, start: int) -> _Form:
@@ -180,15 +180,15 @@ def _decimal(text: str, start: int) -> _Form:
 _FORMS = (_fraction, _mixed, _power_of_ten, _decimal)
 
 
-def _quotient(whole: str, top: str, bottom: str) -> tuple[Fraction, int] | None:
-    if len(whole + top + bottom) > _MAX_DIGITS or not int(bottom):
+def _quotient(integer: str, top: str, bottom: str) -> tuple[Fraction, int] | None:
+    if len(integer + top + bottom) > _MAX_DIGITS or not int(bottom):
         return None
-    return int(whole) + Fraction(int(top), int(bottom)), 0
+    return int(integer) + Fraction(int(top), int(bottom)), 0
 
 
 def _exact(text: str) -> Fraction:
-    whole, _, decimals = text.replace(",", "").partition(".")
-    return Fraction(int(whole + decimals or "0"), 10 ** len(decimals))
+    integer_digits, _, decimals = text.replace(",", "").partition(".")
+    return Fraction(int(integer_digits + decimals or "0"), 10 ** len(decimals))
 
 
 def _is_known_unit(text: str) -> bool:
@@ -206,8 +206,8 @@ _DIGIT = re.compile(r"\d")
 
 def _names_several(sides: Sequence[str]) -> bool:
     """Whether the text between equality signs gives values to several names: "x = 12, y = 13"."""
-    for before, side in pairwise(sides[:-1]):
-        next_name, name = _NEXT_NAME.search(side[-_NAME_CHARS:]), _NAME.search(before[-_NAME_CHARS:])
+    for previous, side in pairwise(sides[:-1]):
+        next_name, name = _NEXT_NAME.search(side[-_NAME_CHARS:]), _NAME.search(previous[-_NAME_CHARS:])
         if next_name is not None and name is not None and name[1] != next_name[1] and _DIGIT.search(side):
             return True
     return False
@@ -217,8 +217,8 @@ def _in_words(text: str) -> Number | Unreadable:
     """The number of a text in words, alone or with a counted noun: `forty-two`, 百分之五十, `twelve apples`."""
     text = text.strip(_EDGES)
     value, counted = numerals.value(text), ""
-    if value is None and (found := numerals.followed(text)) and _is_counted(text, found[1]):
-        value, counted = found
+    if value is None and (counted_number := numerals.followed(text)) and _is_counted(text, counted_number[1]):
+        value, counted = counted_number
     if value is None:
         return Unreadable("unparseable")
     is_percent = _PERCENT_WORD.search(text) is not None
@@ -243,25 +243,23 @@ _MAX_COUNTED_WORDS = 3
 _MAX_COUNTED_HAN = 6
 
 
-def _several(text: str, found: Sequence[_Figure]) -> bool:
-    gaps = (text[left.end : right.start] for left, right in pairwise(found))
+def _several(text: str, figures: Sequence[_Figure]) -> bool:
+    gaps = (text[figure.end : next_figure.start] for figure, next_figure in pairwise(figures))
     return all(_SEVERAL.search(gap) or not gap.strip() or amounts.joins(gap) for gap in gaps)
 
 
-def _is_wording(before: str) -> bool:
+def _is_wording(head: str) -> bool:
     """Whether the text before a number is only words. A lone letter or an operator would make it an expression."""
-    words = LETTERS.findall(before)
-    return _is_words(before, words) and not any(
-        word.isascii() and len(word) == 1 and word not in "aI" for word in words
-    )
+    words = LETTERS.findall(head)
+    return _is_words(head, words) and not any(word.isascii() and len(word) == 1 and word not in "aI" for word in words)
 
 
-def _is_unit(after: str) -> bool:
-    words = LETTERS.findall(after)
+def _is_unit(tail: str) -> bool:
+    words = LETTERS.findall(tail)
     lone = [word for word in words if word.isascii() and len(word) == 1 and word not in "aI"]
-    return _is_words(after, words) and all(word in _ONE_LETTER_UNITS for word in lone)
+    return _is_words(tail, words) and all(word in _ONE_LETTER_UNITS for word in lone)
 
 
 def _is_words(text: str, words: Sequence[str]) -> bool:
-    rest = LETTERS.sub("", text)
-    return _OUTSIDE_WORDS.fullmatch(rest) is not None and (bool(words) or not {"-", "/"} & {*rest}) and "/ " not in rest
+    tail = LETTERS.sub("", text)
+    return _OUTSIDE_WORDS.fullmatch(tail) is not None and (bool(words) or not {"-", "/"} & {*tail}) and "/ " not in tail

@@ -15,18 +15,18 @@ _MYRIADS = re.compile(
 )
 
 
-def scale_behind(after: str, is_money: bool, languages: Set[str] = frozenset()) -> tuple[Fraction | None, str]:
+def scale_behind(tail: str, is_money: bool, languages: Set[str] = frozenset()) -> tuple[Fraction | None, str]:
     """The factor of the number, and the text behind the scale. The factor is None if the word has no one meaning."""
-    letter = (_MONEY_SCALE_LETTER if is_money else _SCALE_LETTER).match(after)
-    if letter and not scale_word(after, languages):
-        return SCALES[letter[0].strip().lower()], after[letter.end() :]
+    letter = (_MONEY_SCALE_LETTER if is_money else _SCALE_LETTER).match(tail)
+    if letter and not scale_word(tail, languages):
+        return SCALES[letter[0].strip().lower()], tail[letter.end() :]
     scale: Fraction | None = Fraction(1)
     for _ in range(_MAX_SCALES):
-        if word := scale_word(after, languages):
+        if word := scale_word(tail, languages):
             by = factor(word, languages)
             scale = None if scale is None or by is None else scale * by
-            after = after.lstrip(" ")[len(word) :]
-    return scale, after
+            tail = tail.lstrip(" ")[len(word) :]
+    return scale, tail
 
 
 def with_decimal_point(text: str) -> str:

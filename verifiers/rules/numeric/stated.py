@@ -70,24 +70,24 @@ def statement(
     response: str, params: commitment.ExtractionParams, decimal_comma: bool, explain: bool = False
 ) -> Statement:
     """Find the number that the response commits to, in figures or in words."""
-    sent = response if explain else None
+    original = response if explain else None
     response = commitment.without_citations(commitment.without_html(commitment.without_struck(response)))
     response = notation.with_ascii_marks(response)
-    scene = _scene(without_asides(notation.without_modulus(notation.without_remark(response))), params, sent)
+    scene = _scene(without_asides(notation.without_modulus(notation.without_remark(response))), params, original)
     if (span := scene.extraction.span) is not None:
         bare = commitment.without_confidence(scene.response, max(0, span[0] - _WIDER_CHARS), span[1] + _WIDER_CHARS)
-        scene = scene if bare == scene.response else _scene(bare, params, sent)
+        scene = scene if bare == scene.response else _scene(bare, params, original)
     if _has_none(scene.extraction) or _is_of_a_power(scene):
-        known = notation.in_other_signs(scene.response, decimal_comma)
-        if known != scene.response:
-            return _as_written(response, _of(_scene(known, params, sent), params, decimal_comma, explain))
+        renotated = notation.in_other_signs(scene.response, decimal_comma)
+        if renotated != scene.response:
+            return _as_written(response, _of(_scene(renotated, params, original), params, decimal_comma, explain))
     return _of(scene, params, decimal_comma, explain)
 
 
-def _as_written(response: str, said: Statement) -> Statement:
+def _as_written(response: str, stated: Statement) -> Statement:
     """The same statement, with the answer in the signs of the original response, which has the same length."""
-    span = said.detail.get("span")
-    return said if said.answer is None or span is None else replace(said, answer=response[slice(*span)])
+    span = stated.detail.get("span")
+    return stated if stated.answer is None or span is None else replace(stated, answer=response[slice(*span)])
 
 
 def _of(scene: _Scene, params: commitment.ExtractionParams, decimal_comma: bool, explain: bool) -> Statement:
@@ -96,31 +96,31 @@ def _of(scene: _Scene, params: commitment.ExtractionParams, decimal_comma: bool,
         figures = _scene(words.text, params, words.text if explain else None)
         last = figures.extraction
         if last.channel is Channel.LAST_NUMBER and last.candidates[-1].span[0] == words.start:
-            said = _statement(figures, params, decimal_comma, explain)
-            detail = dict(said.detail)
+            stated = _statement(figures, params, decimal_comma, explain)
+            detail = dict(stated.detail)
             if scene.extraction.sent is not None:
                 detail["mentions"] = _in_words(figures.extraction, words, scene)
-            if said.answer is None:
-                return replace(said, detail=detail)
+            if stated.answer is None:
+                return replace(stated, detail=detail)
             detail["span"] = [words.start, words.end]
-            return replace(said, answer=scene.response[words.start : words.end], detail=detail)
+            return replace(stated, answer=scene.response[words.start : words.end], detail=detail)
     return _statement(scene, params, decimal_comma, explain)
 
 
 def _in_words(figures: commitment.Extraction, words: spelled.Spelled, scene: _Scene) -> list[dict[str, Any]]:
     """The mentions of a response whose last number is in words; `figures` are those of the response in figures."""
     span = words.start, words.end
-    said = [replace_struct(each, span=span) if each.span[0] == span[0] else each for each in figures.mentions]
-    return [each.as_json(scene.extraction.sent or "") for each in said if each.span[1] <= span[1]]
+    listed = [replace_struct(m, span=span) if m.span[0] == span[0] else m for m in figures.mentions]
+    return [m.as_json(scene.extraction.sent or "") for m in listed if m.span[1] <= span[1]]
 
 
-def _scene(response: str, params: commitment.ExtractionParams, sent: str | None) -> _Scene:
+def _scene(response: str, params: commitment.ExtractionParams, original: str | None) -> _Scene:
     segment = commitment.final_segment(response, params.think)
-    extraction = commitment.extract(response, params, segment=segment, sent=sent)
+    extraction = commitment.extract(response, params, segment=segment, sent=original)
     extraction = commitment.corrected(response, extraction, params.on_conflict)
     if segment.reason == "found" and extraction.channel in (None, Channel.LAST_NUMBER):
-        said = commitment.without_courtesy(response, segment.start, segment.end)
-        segment = commitment.Segment(segment.start, said, "found")
+        courtesy_end = commitment.without_courtesy(response, segment.start, segment.end)
+        segment = commitment.Segment(segment.start, courtesy_end, "found")
     return _Scene(response, segment, extraction)
 
 
@@ -162,9 +162,9 @@ def _statement(scene: _Scene, params: commitment.ExtractionParams, decimal_comma
         return Statement(None, scene.extraction.reason, None, detail)
     if trouble := _fault(scene):
         return Statement(None, trouble, answer, detail)
-    said = _TIMES.sub("", _IS.sub(" is ", answer)) if "s " in answer or answer.endswith("s") else answer
-    place = scene.extraction.span or (scene.segment.start, scene.segment.end)
-    number = read(said, decimal_comma, languages_for(answer, scene.response, place))
+    number_text = _TIMES.sub("", _IS.sub(" is ", answer)) if "s " in answer or answer.endswith("s") else answer
+    span = scene.extraction.span or (scene.segment.start, scene.segment.end)
+    number = read(number_text, decimal_comma, languages_for(answer, scene.response, span))
     if isinstance(number, Unreadable):
         return Statement(None, number.reason, answer, detail)
     return Statement(number, "found", answer, detail)
@@ -172,20 +172,20 @@ def _statement(scene: _Scene, params: commitment.ExtractionParams, decimal_comma
 
 def _judged(scene: _Scene, answer: str | None) -> commitment.Extraction:
     """The extraction, with the whole text that is read as the number among its mentions."""
-    response, segment, found = scene
-    if answer is None or found.sent is None:
-        return found
-    if found.channel is None:
+    response, segment, extraction = scene
+    if answer is None or extraction.sent is None:
+        return extraction
+    if extraction.channel is None:
         first = response.index(answer, segment.start)
-        return commitment.judged_at(found, (first, first + len(answer)))
-    if found.channel is Channel.ANSWER_TAG and found.span is not None:
-        return commitment.judged_at(found, commitment.stated(response, *found.span))
-    span = found.span or (found.candidates[-1].span if found.candidates else None)
-    if found.channel is not Channel.LAST_NUMBER or span is None:
-        return found
+        return commitment.judged_at(extraction, (first, first + len(answer)))
+    if extraction.channel is Channel.ANSWER_TAG and extraction.span is not None:
+        return commitment.judged_at(extraction, commitment.stated(response, *extraction.span))
+    span = extraction.span or (extraction.candidates[-1].span if extraction.candidates else None)
+    if extraction.channel is not Channel.LAST_NUMBER or span is None:
+        return extraction
     first = span[0] - max(0, answer.rfind(response[slice(*span)]))
     is_text = response.startswith(answer, first)
-    return commitment.judged_at(found, (first, first + len(answer))) if is_text else found
+    return commitment.judged_at(extraction, (first, first + len(answer))) if is_text else extraction
 
 
 _TIMES = re.compile(r"(?<=\d) times\.?\Z")
@@ -209,34 +209,34 @@ def _stated(scene: _Scene, params: commitment.ExtractionParams) -> str | None:
     if extraction.reason not in ("found", "conflicting_answers"):
         return None
     start, end = extraction.span or extraction.candidates[-1].span
-    shown = response[start:end]
-    digits = len(shown) - len(shown.lstrip("0123456789"))
+    text = response[start:end]
+    digits = len(text) - len(text.lstrip("0123456789"))
     is_grouped = digits > 0 and start > 0 and _GROUP_ENDS.match(response, start - 1) is not None
-    before = _DIGITS_BEFORE.search(response[max(0, start - _WIDER_CHARS) : start + digits]) if is_grouped else None
-    if extraction.answer is None and not (before and _THOUSANDS_BEFORE.fullmatch(before[0])):
+    lead_digits = _DIGITS_BEFORE.search(response[max(0, start - _WIDER_CHARS) : start + digits]) if is_grouped else None
+    if extraction.answer is None and not (lead_digits and _THOUSANDS_BEFORE.fullmatch(lead_digits[0])):
         return None
     head = response[max(0, start - _WIDER_CHARS) : start]
     bound = _BOUND_SIGN.search(head) if head.rstrip()[-1:] in "<>≤≥" else None
     sign = "-" if _DASH_BEFORE.search(response[max(0, start - 4) : start]) else ""
     sign = "$" if _DOLLAR_BEFORE.search(response[max(0, start - 4) : start]) else sign
-    name = _NAME_BEFORE.search(head) if "=" in shown else None
+    name = _NAME_BEFORE.search(head) if "=" in text else None
     lead = bound[0] if bound else amounts.bound_before(head) or (name[0] if name else sign)
-    return lead + (before[0] if before else "") + shown + _told_behind(scene, (start, end), head)
+    return lead + (lead_digits[0] if lead_digits else "") + text + _told_behind(scene, (start, end), head)
 
 
-def _told_behind(scene: _Scene, place: tuple[int, int], head: str) -> str:
+def _told_behind(scene: _Scene, span: tuple[int, int], head: str) -> str:
     """The text behind the digits of a number that belongs to it: a scale, percent in words, a currency, a bound."""
-    start, end = place
-    shown, after = scene.response[start:end], scene.response[end : end + _WIDER_CHARS]
-    languages = languages_for(shown + after, scene.response, place)
-    rest = scales.scale_behind(after, head.rstrip().endswith(tuple(SIGNS)) or shown[0] in SIGNS, languages)[1]
-    if shown[-1] in "千十百" and after[:1] in _UNITS_OF_THOUSANDS:
-        rest = after[1:]
-    if percent := PERCENT_BEHIND.match(rest):
-        rest = rest[percent.end() :]
-    rest = rest[currency_end(rest) :]
-    rest = rest[len(amounts.bound_behind(rest)) :]
-    return after[: len(after) - len(rest)]
+    start, end = span
+    text, tail = scene.response[start:end], scene.response[end : end + _WIDER_CHARS]
+    languages = languages_for(text + tail, scene.response, span)
+    remainder = scales.scale_behind(tail, head.rstrip().endswith(tuple(SIGNS)) or text[0] in SIGNS, languages)[1]
+    if text[-1] in "千十百" and tail[:1] in _UNITS_OF_THOUSANDS:
+        remainder = tail[1:]
+    if percent := PERCENT_BEHIND.match(remainder):
+        remainder = remainder[percent.end() :]
+    remainder = remainder[currency_end(remainder) :]
+    remainder = remainder[len(amounts.bound_behind(remainder)) :]
+    return tail[: len(tail) - len(remainder)]
 
 
 def _bare(scene: _Scene) -> str | None:
@@ -290,7 +290,7 @@ def _is_one_of_two(scene: _Scene) -> bool:
     response, _, extraction = scene
     if len(extraction.candidates) < 2:
         return False
-    (start, end), (last, _) = (each.span for each in extraction.candidates[-2:])
+    (start, end), (last, _) = (candidate.span for candidate in extraction.candidates[-2:])
     return amounts.are_alternatives(response, max(0, start - _WIDER_CHARS), (start, end), last)
 
 
@@ -300,6 +300,6 @@ def _is_list(text: str) -> bool:
         return False
     text = _FENCE.sub("", text)
     pieces = [piece.strip(" \t*`'.,()") for piece in _BETWEEN.split(text)]
-    found = {piece for piece in pieces if piece}
-    listed = [_LISTED.fullmatch(piece) for piece in found]
-    return len(found) >= _FLOOD and len({each and each["name"] for each in listed}) == 1 and None not in listed
+    distinct = {piece for piece in pieces if piece}
+    listed = [_LISTED.fullmatch(piece) for piece in distinct]
+    return len(distinct) >= _FLOOD and len({match and match["name"] for match in listed}) == 1 and None not in listed

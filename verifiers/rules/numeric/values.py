@@ -29,8 +29,8 @@ class Number:
         return value / 100 if self.is_percent and percent_as_fraction else value
 
     def show(self) -> str:
-        shown = f"{self.fraction}e{self.exponent}" if self.exponent else str(self.fraction)
-        return (clip(shown) or "") + ("%" if self.is_percent else "")
+        content = f"{self.fraction}e{self.exponent}" if self.exponent else str(self.fraction)
+        return (clip(content) or "") + ("%" if self.is_percent else "")
 
 
 @dataclass(frozen=True, slots=True)

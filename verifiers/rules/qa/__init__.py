@@ -141,10 +141,10 @@ class Qa(Verifier[QaParams]):
         return await judge_all(self._workers, judge, items, _is_inline)
 
     def own_answer(self, params: QaParams) -> str | None:
-        parts = params.parts[0]
-        if params.unanswerable and not visible(parts[0]):
+        spans = params.parts[0]
+        if params.unanswerable and not visible(spans[0]):
             return written("unanswerable", params, Channel.ANSWER_TAG)
-        return written(parts[0], params, Channel.ANSWER_TAG) if len(parts) == 1 else None
+        return written(spans[0], params, Channel.ANSWER_TAG) if len(spans) == 1 else None
 
 
 def create(resources: Resources) -> Qa:
@@ -164,7 +164,7 @@ def _is_inline(item: Item[QaParams]) -> bool:
     references = item.params.parts
     if item.params.metric == "drop" and sum(map(len, references)) > _INLINE_SPANS:
         return False
-    chars = len(item.response) * len(references) + sum(len(part) for parts in references for part in parts)
+    chars = len(item.response) * len(references) + sum(len(part) for spans in references for part in spans)
     return chars <= (_INLINE_LIKENESS_CHARS if item.params.metric in _LIKENESS else INLINE_CHARS)
 
 
@@ -181,33 +181,33 @@ _MAX_SHOWN = 16
 
 
 def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
-    sent = response if explain else None
+    original = response if explain else None
     response = commitment.without_html(response if params.metric in _LIKENESS else commitment.without_struck(response))
     references = params.parts
     may_have_none = params.unanswerable and params.metric in ("exact", "f1")
-    if may_have_none and any(not visible(parts[0]) for parts in references):
-        references = [parts for parts in references if visible(parts[0])]
+    if may_have_none and any(not visible(spans[0]) for spans in references):
+        references = [spans for spans in references if visible(spans[0])]
     # Before the response is looked at, so that no response keeps its author from mending the reference.
     if references and (fault := params.fault if references is params.parts else _fault(references, params.metric)):
         return Verdict.invalid(*fault)
     if len(references) < len(params.parts):
-        if (verdict := _says_none(response, params, sent)) is not None:
+        if (verdict := _says_none(response, params, original)) is not None:
             return verdict
         if not references:
-            extraction = commitment.extract(response, params, _AUTO, sent=sent)
+            extraction = commitment.extract(response, params, _AUTO, sent=original)
             reason = "wrong_answer" if extraction.answer is not None else extraction.reason
             return Verdict.wrong(reason, extraction.answer, **extraction.detail(explain))
     channels = _AUTO_LIKENESS if params.metric in _LIKENESS else _AUTO
-    extraction = commitment.extract(response, params, channels, sent=sent)
+    extraction = commitment.extract(response, params, channels, sent=original)
     if params.metric not in _LIKENESS:
         extraction = _committed(response, extraction, params, references)
-    extraction = _with_day(response, extraction, params, sent)
+    extraction = _with_day(response, extraction, params, original)
     detail = extraction.detail(explain)
     if extraction.answer is None:
         return Verdict.wrong(extraction.reason, **detail)
     answer = _answer(response, extraction, params.metric, references)
     trouble = _trouble(answer, references, params)
-    scores = [] if trouble else [_score(answer, parts, params) for parts in references]
+    scores = [] if trouble else [_score(answer, spans, params) for spans in references]
     is_said = params.in_sentences and params.metric in _SHORT
     if is_said and trouble not in ("empty", "too_long") and max(scores, default=0) < 1:
         answer, scores = _apart(answer, scores, extraction.channel, params, references)
@@ -217,12 +217,12 @@ def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
     if len(references) > 1:
         detail["best_reference"] = best
     if params.metric == "drop":
-        detail["em"] = any(drop.is_same(answer, parts) for parts in references)
+        detail["em"] = any(drop.is_same(answer, spans) for spans in references)
     if explain:
-        shown = [clip(" | ".join(parts)) for parts in references[:_MAX_SHOWN]]
+        shown_references = [clip(" | ".join(spans)) for spans in references[:_MAX_SHOWN]]
         detail["compared"] = {
             "answer": clip(answer),
-            "references": shown,
+            "references": shown_references,
             "scores": list(map(float, scores[:_MAX_SHOWN])),
         }
     if params.metric == "contains" and not scores[best]:
@@ -234,18 +234,18 @@ def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
 
 
 def _with_day(
-    response: str, extraction: commitment.Extraction, params: QaParams, sent: str | None
+    response: str, extraction: commitment.Extraction, params: QaParams, original: str | None
 ) -> commitment.Extraction:
     """The extraction; if it holds no day, that with the days of the response in figures: "Die Antwort ist 5. Mai 2021."."""
     if params.metric != "date" or (extraction.answer is not None and typed.day(extraction.answer) is not None):
         return extraction
     in_figures = moments.with_iso_days(response)
-    found = commitment.extract(in_figures, params, _AUTO, sent=sent)
-    found = commitment.corrected(in_figures, found, params.on_conflict)
-    if found.answer is None or found.span is None or typed.day(found.answer) is None:
+    day_extraction = commitment.extract(in_figures, params, _AUTO, sent=original)
+    day_extraction = commitment.corrected(in_figures, day_extraction, params.on_conflict)
+    if day_extraction.answer is None or day_extraction.span is None or typed.day(day_extraction.answer) is None:
         return extraction
-    place = moments.written_day(response, in_figures, found.span)
-    return msgspec.structs.replace(commitment.judged_at(found, place), answer=response[slice(*place)])
+    day_span = moments.written_day(response, in_figures, day_extraction.span)
+    return msgspec.structs.replace(commitment.judged_at(day_extraction, day_span), answer=response[slice(*day_span)])
 
 
 def _answer(
@@ -276,9 +276,9 @@ def _with_title(extraction: commitment.Extraction, references: Sequence[tuple[st
     if extraction.reason != "conflicting_answers" or extraction.channel is not Channel.ANSWER_LINE:
         return extraction
     last = extraction.candidates[-1]
-    titles = [part for parts in references for part in parts if commitment.names_alternatives(part)]
-    rest = [last.text.casefold().replace(title.casefold(), "", 1) for title in titles]
-    is_title = any(len(each) < len(last.text) and not commitment.names_alternatives(each) for each in rest)
+    titles = [part for spans in references for part in spans if commitment.names_alternatives(part)]
+    tails = [last.text.casefold().replace(title.casefold(), "", 1) for title in titles]
+    is_title = any(len(tail) < len(last.text) and not commitment.names_alternatives(tail) for tail in tails)
     return (
         msgspec.structs.replace(extraction, answer=last.text, span=last.span, reason="found")
         if is_title
@@ -302,8 +302,8 @@ def _past_abbreviation(response: str, extraction: commitment.Extraction) -> str:
     end, word = extraction.span[1], answer.rpartition(" ")[2]
     if not response.startswith(".", end) or not (word in _ABBREVIATIONS or _INITIALS.fullmatch(word)):
         return answer
-    rest = _REST_OF_NAME.match(response, end)
-    return answer + rest[0].rstrip('*_`" ') if rest else answer
+    name_end = _REST_OF_NAME.match(response, end)
+    return answer + name_end[0].rstrip('*_`" ') if name_end else answer
 
 
 _TEXT_COMMAND = re.compile(r"\\(?:text(?:bf|it|rm|sf|normal)?|math(?:rm|bf|it|sf)|mbox|operatorname)\s?\{([^{}]*)\}")
@@ -325,12 +325,12 @@ def _alone(answer: str, channel: Channel | None, references: Sequence[tuple[str,
     """
     if channel is Channel.WHOLE:
         answer = answer[: commitment.without_courtesy(answer, 0, len(answer))]
-    answer = accompanied.apart(answer, [part for parts in references for part in parts])
-    if not any("onfiden" in part for parts in references for part in parts):
+    answer = accompanied.apart(answer, [part for spans in references for part in spans])
+    if not any("onfiden" in part for spans in references for part in spans):
         answer = commitment.without_confidence(answer, 0, len(answer)).rstrip()
     if "**" in answer and (described := _DESCRIBED.fullmatch(answer)):
         answer = described["answer"] if describes(described["description"]) else answer
-    if any("[" in part or part.strip().isdigit() for parts in references for part in parts):
+    if any("[" in part or part.strip().isdigit() for spans in references for part in spans):
         return answer
     return commitment.without_citations_at_end(answer)
 
@@ -351,9 +351,9 @@ def _apart(
     for reading in accompanied.readings(answer, references, channel is Channel.WHOLE):
         if _trouble(reading, references, params):
             continue
-        found = [_score(reading, parts, params) for parts in references]
-        if not scores or max(found) > max(scores):
-            answer, scores = reading, found
+        reading_scores = [_score(reading, spans, params) for spans in references]
+        if not scores or max(reading_scores) > max(scores):
+            answer, scores = reading, reading_scores
     return answer, scores
 
 
@@ -365,19 +365,19 @@ def _may_name(answer: str, references: Sequence[tuple[str, ...]]) -> bool:
     text = unaccented(answer.lower())
     return any(
         (last := _LAST_WORD.search(part)) is None or unaccented(last[0].lower()) in text
-        for parts in references
-        for part in parts
+        for spans in references
+        for part in spans
     )
 
 
-def _says_none(response: str, params: QaParams, sent: str | None) -> Verdict | None:
+def _says_none(response: str, params: QaParams, original: str | None) -> Verdict | None:
     """The verdict "right" if a response says that the question has no answer; else None."""
-    extraction = commitment.extract(response, params, _AUTO, sent=sent)
+    extraction = commitment.extract(response, params, _AUTO, sent=original)
     segment = commitment.final_segment(response, params.think)
     answer = None if extraction.answer is None else _untexted(extraction.answer)
     if segment.reason != "found" or not says_none(response[segment.start : segment.end], answer):
         return None
-    return Verdict.correct(extraction.answer, **extraction.detail(explain=sent is not None))
+    return Verdict.correct(extraction.answer, **extraction.detail(explain=original is not None))
 
 
 def _verdict(score: float, extracted: str, detail: dict[str, Any]) -> Verdict:
@@ -393,40 +393,40 @@ def _verdict(score: float, extracted: str, detail: dict[str, Any]) -> Verdict:
 
 def _references(params: QaParams) -> list[tuple[str, ...]]:
     """Each reference as its parts: one, or for `drop` and `list` several."""
-    given = params.reference.target if isinstance(params.reference, Target) else params.reference
+    target = params.reference.target if isinstance(params.reference, Target) else params.reference
     if params.metric == "list":
-        return _lists(given)
-    return [_parts(each) for each in (given if isinstance(given, tuple) else (given,))]
+        return _lists(target)
+    return [_parts(entry) for entry in (target if isinstance(target, tuple) else (target,))]
 
 
-def _parts(given: Any) -> tuple[str, ...]:
-    if isinstance(given, DropAnswer):
-        return given.parts()
-    given = given if isinstance(given, tuple) else (given,)
-    return tuple(commitment.without_html(str(part)) for part in given)
+def _parts(entry: Any) -> tuple[str, ...]:
+    if isinstance(entry, DropAnswer):
+        return entry.parts()
+    entry = entry if isinstance(entry, tuple) else (entry,)
+    return tuple(commitment.without_html(str(part)) for part in entry)
 
 
-def _lists(given: Any) -> list[tuple[str, ...]]:
+def _lists(target: Any) -> list[tuple[str, ...]]:
     """The lists of a reference. A list of plain values is one list; a list of lists holds several."""
-    if not isinstance(given, tuple):
-        return [tuple(typed.elements(str(given))) if isinstance(given, str) else _parts(given)]
-    if any(isinstance(each, tuple) for each in given):
-        return [each for one in given for each in _lists(one)]
-    return [tuple(map(str, given))]
+    if not isinstance(target, tuple):
+        return [tuple(typed.elements(str(target))) if isinstance(target, str) else _parts(target)]
+    if any(isinstance(entry, tuple) for entry in target):
+        return [entry for member in target for entry in _lists(member)]
+    return [tuple(map(str, target))]
 
 
 def _fault(references: Sequence[tuple[str, ...]], metric: Metric) -> tuple[str, str] | None:
     """What makes the references unusable: a reason and a message."""
-    if (chars := sum(len(part) for parts in references for part in parts)) > _MAX_REFERENCE_CHARS:
+    if (chars := sum(len(part) for spans in references for part in spans)) > _MAX_REFERENCE_CHARS:
         return (
             "reference_too_large",
             f"the references have {chars} characters; at most {_MAX_REFERENCE_CHARS} are compared",
         )
-    if not all(visible(part) for parts in references for part in parts):
+    if not all(visible(part) for spans in references for part in spans):
         return "empty_reference", "a reference must hold more than space and invisible characters"
-    most = drop.MAX_SPANS if metric == "drop" else typed.MAX_ITEMS if metric == "list" else 1
-    if any(len(parts) > most for parts in references):
-        message = f"a reference of {max(map(len, references))} parts; metric {metric!r} takes at most {most}"
+    limit = drop.MAX_SPANS if metric == "drop" else typed.MAX_ITEMS if metric == "list" else 1
+    if any(len(spans) > limit for spans in references):
+        message = f"a reference of {max(map(len, references))} parts; metric {metric!r} takes at most {limit}"
         return "too_many_parts", message
     for text, *_ in references:
         if metric == "bool" and truth(text) is None:
@@ -445,41 +445,43 @@ def _trouble(answer: str, references: Sequence[tuple[str, ...]], params: QaParam
     """The reason why a text is not an answer, whatever it says; None if it may be one."""
     if not any(map(str.isalnum, answer)) and (answer,) not in references:
         return "empty"
-    longest = max(sum(map(len, parts)) for parts in references)
+    longest = max(sum(map(len, spans)) for spans in references)
     if len(answer) > _MAX_RATIO * longest + _MAX_EXTRA_CHARS:
         return "too_long"
     if params.metric == "contains":
         if params.max_words is not None and len(words(answer, "cjk")) > params.max_words:
             return "too_long"
         is_list = params.alternatives == "reject_lists" and all(
-            _is_list(answer, " ".join(parts)) for parts in references
+            _is_list(answer, " ".join(spans)) for spans in references
         )
         return "several_candidates" if is_list else None
     if params.alternatives == "allow" or params.metric not in _ALTERNATIVES_REJECTED:
         return None
-    if is_denial(answer) and not any(is_denial(" ".join(parts)) for parts in references):
+    if is_denial(answer) and not any(is_denial(" ".join(spans)) for spans in references):
         return "denied"
-    is_open = all(overlap.names_alternatives(answer, " ".join(parts)) for parts in references)
+    is_open = all(overlap.names_alternatives(answer, " ".join(spans)) for spans in references)
     if params.alternatives == "reject_lists":
-        is_open = is_open or all(_is_list(answer, " ".join(parts)) for parts in references)
+        is_open = is_open or all(_is_list(answer, " ".join(spans)) for spans in references)
     return "conflicting_answers" if is_open else None
 
 
 def _why_not(answer: str, references: Sequence[tuple[str, ...]], params: QaParams) -> str:
     """The reason why an answer does not state any reference; the most specific one, if it names a reference."""
-    found = {
-        contained(answer, parts[0], params.normalise or ("cjk" if has_cjk(parts[0]) else "signs"))
-        for parts in references
+    reasons = {
+        contained(answer, spans[0], params.normalise or ("cjk" if has_cjk(spans[0]) else "signs"))
+        for spans in references
     }
-    return "several_candidates" if "several_candidates" in found else "denied" if "denied" in found else "wrong_answer"
+    return (
+        "several_candidates" if "several_candidates" in reasons else "denied" if "denied" in reasons else "wrong_answer"
+    )
 
 
 def _is_list(answer: str, reference: str) -> bool:
     return overlap.is_enumeration(answer, reference) or overlap.is_flood(answer, reference)
 
 
-def _score(answer: str, parts: Sequence[str], params: QaParams) -> Fraction | float:
-    reference, words_of = parts[0], params.normalise
+def _score(answer: str, spans: Sequence[str], params: QaParams) -> Fraction | float:
+    reference, words_of = spans[0], params.normalise
     if params.metric in _OF_NAMES and _is_name(reference, params):
         answer, reference = unaccented(answer), unaccented(reference)
     short: Normalise = words_of or ("cjk" if has_cjk(reference) else "signs")
@@ -494,7 +496,7 @@ def _score(answer: str, parts: Sequence[str], params: QaParams) -> Fraction | fl
         case "contains":
             return Fraction(contained(answer, reference, short, is_name=_is_name(reference, params)) == "found")
         case "drop":
-            return drop.score(answer, parts)
+            return drop.score(answer, spans)
         case "wer":
             return similarity.wer(answer, reference, words_of or "cjk")
         case "rouge":
@@ -504,12 +506,12 @@ def _score(answer: str, parts: Sequence[str], params: QaParams) -> Fraction | fl
         case "chrf":
             return translation.chrf(answer, reference, words_of)
         case "list":
-            return Fraction(typed.same_list(answer, parts, params.ordered))
+            return Fraction(typed.same_list(answer, spans, params.ordered))
         case "bool":
             return Fraction(truth(answer) is truth(reference))
         case "date":
-            wanted = typed.day(reference)
-            return Fraction(wanted is not None and typed.same_day(answer, wanted))
+            reference_day = typed.day(reference)
+            return Fraction(reference_day is not None and typed.same_day(answer, reference_day))
 
 
 _OF_NAMES = frozenset(["exact", "f1"])
@@ -533,8 +535,8 @@ def _names_the_same_day(answer: str, reference: str, normalise: Normalise) -> bo
     if normalise == "none" or not reference[-4:].isdigit() or not _DAY.fullmatch(reference):
         return False
     answer = answer.strip(" *_.\"'\n")
-    wanted = typed.day(reference) if _DAY.fullmatch(answer) else None
-    return wanted is not None and wanted.year is not None and typed.same_day(answer, wanted)
+    reference_day = typed.day(reference) if _DAY.fullmatch(answer) else None
+    return reference_day is not None and reference_day.year is not None and typed.same_day(answer, reference_day)
 
 
 def _example(response: str, reference: Any, score: float | None, reason: str, note: str, **params: Any) -> Example:

@@ -30,8 +30,8 @@ def contained(answer: str, reference: str, normalise: Normalise, *, is_name: boo
     if is_stuffed(answer):
         return "several_candidates"
     outcome = _outcome(answer, reference, _forms(visible(reference)), normalise, is_name=is_name)
-    if outcome == "absent" and len(parts := _listed(visible(reference), normalise)) > 1:
-        outcomes = {_outcome(answer, reference, (part,), normalise, is_name=is_name) for part in parts}
+    if outcome == "absent" and len(names := _listed(visible(reference), normalise)) > 1:
+        outcomes = {_outcome(answer, reference, (name,), normalise, is_name=is_name) for name in names}
         return "found" if outcomes == {"found"} else "absent"
     return outcome
 
@@ -43,10 +43,10 @@ def _outcome(answer: str, reference: str, forms: Iterable[str], normalise: Norma
         _places(answer, form, normalise, unaccented if is_name else str) for form in forms if _may_hold(answer, form)
     )
     for span in islice(spans, _MAX_PLACES):
-        said = affirms(answer, span, reference)
-        if said == "found":
+        affirmation = affirms(answer, span, reference)
+        if affirmation == "found":
             return "found"
-        outcome = said if outcome != "several_candidates" else outcome
+        outcome = affirmation if outcome != "several_candidates" else outcome
     return outcome
 
 
@@ -74,8 +74,8 @@ _YEARS = re.compile(r"\d{4}")
 
 def _listed(reference: str, normalise: Normalise) -> Sequence[str]:
     """The parts of a reference that lists names or years, each of which has to be affirmed: "Chile and Argentina"."""
-    parts = _JOINTS.split(reference.strip(" .")) if normalise != "none" and len(reference) <= _MAX_LISTED_CHARS else ()
-    return parts if all(map(_PART.fullmatch, parts)) or all(map(_YEARS.fullmatch, parts)) else ()
+    names = _JOINTS.split(reference.strip(" .")) if normalise != "none" and len(reference) <= _MAX_LISTED_CHARS else ()
+    return names if all(map(_PART.fullmatch, names)) or all(map(_YEARS.fullmatch, names)) else ()
 
 
 _MAX_LISTED_CHARS = 120
@@ -110,9 +110,9 @@ def _forms(reference: str) -> Iterator[str]:
         yield bare
     if "'s " in bare or "’s " in bare:
         yield _POSSESSIVE.sub("", bare)
-    for one, other in ((" and ", " & "), (" & ", " and ")):
-        if one in bare:
-            yield bare.replace(one, other)
+    for conjunction, replacement in ((" and ", " & "), (" & ", " and ")):
+        if conjunction in bare:
+            yield bare.replace(conjunction, replacement)
     if _CAPITALS_OR.fullmatch(bare):
         yield from bare.split(" or ")
     if about := _ABOUT.match(bare):
@@ -156,56 +156,56 @@ _FULL_NAME = 2
 def _places(answer: str, reference: str, normalise: Normalise, folded: Callable[[str], str]) -> Iterator[Span]:
     """The spans where the words of a reference stand in a row."""
     token = _CJK if normalise == "cjk" or has_cjk(reference) else _TOKEN
-    wanted = [_form(folded(each[0])) for each in token.finditer(reference)]
-    wanted = [word for word in wanted if word not in _ARTICLES] or wanted
-    if not wanted:
+    words = [_form(folded(m[0])) for m in token.finditer(reference)]
+    words = [word for word in words if word not in _ARTICLES] or words
+    if not words:
         return
-    said = [
-        (form, each.start(), each.end())
-        for each in token.finditer(answer)
-        if (form := _form(folded(each[0]))) not in _ARTICLES or form in wanted
+    tokens = [
+        (form, m.start(), m.end())
+        for m in token.finditer(answer)
+        if (form := _form(folded(m[0]))) not in _ARTICLES or form in words
     ]
-    forms = [form for form, _, _ in said]
+    forms = [form for form, _, _ in tokens]
     is_negative = reference.startswith(("-", "−"))
-    plurals = _plurals(wanted[-1]) if reference.split()[-1][0].islower() else ()
-    firsts = {wanted[0]} if len(wanted) > 1 else {wanted[0], *plurals}
-    is_full_name = len(wanted) == _FULL_NAME and all(map(_NAME.fullmatch, reference.split()))
-    for place in range(len(said) - len(wanted) + 1):
-        if forms[place] not in firsts:
+    plurals = _plurals(words[-1]) if reference.split()[-1][0].islower() else ()
+    firsts = {words[0]} if len(words) > 1 else {words[0], *plurals}
+    is_full_name = len(words) == _FULL_NAME and all(map(_NAME.fullmatch, reference.split()))
+    for start_at in range(len(tokens) - len(words) + 1):
+        if forms[start_at] not in firsts:
             continue
-        last = place + len(wanted) - 1
-        if is_full_name and forms[last] != wanted[-1]:
-            last = _past_middle_names(answer, said, place, wanted[-1])
+        last = start_at + len(words) - 1
+        if is_full_name and forms[last] != words[-1]:
+            last = _past_middle_names(answer, tokens, start_at, words[-1])
         if _is_same(
-            forms[place : place + 1] + forms[last : last + 1] if is_full_name else forms[place : last + 1],
-            wanted,
+            forms[start_at : start_at + 1] + forms[last : last + 1] if is_full_name else forms[start_at : last + 1],
+            words,
             plurals,
         ):
-            start, end = said[place][1], said[last][2]
+            start, end = tokens[start_at][1], tokens[last][2]
             sign = answer[max(0, start - 2) : start]
             if sign[-1:] in _HYPHENS and sign[:1].isalpha():
                 continue
-            if wanted[0][0].isdigit() and (sign[-1:] in ("-", "−") and not sign[:1].isalnum()) is not is_negative:
+            if words[0][0].isdigit() and (sign[-1:] in ("-", "−") and not sign[:1].isalnum()) is not is_negative:
                 continue
             yield start, end
 
 
-def _past_middle_names(answer: str, said: Sequence[tuple[str, int, int]], place: int, last: str) -> int:
+def _past_middle_names(answer: str, tokens: Sequence[tuple[str, int, int]], start: int, last: str) -> int:
     """The place of a last name behind middle names, initials or a nickname: "James Edward Fleet", `Dwayne "The Rock" Johnson`."""
-    for at in range(place + 2, min(place + _MAX_MIDDLE_NAMES + 2, len(said))):
-        between = answer[said[place][2] : said[at][1]]
-        if said[at][0] == last and _MIDDLE_NAMES.fullmatch(between):
+    for at in range(start + 2, min(start + _MAX_MIDDLE_NAMES + 2, len(tokens))):
+        between = answer[tokens[start][2] : tokens[at][1]]
+        if tokens[at][0] == last and _MIDDLE_NAMES.fullmatch(between):
             return at
-    return place + 1
+    return start + 1
 
 
 _MAX_MIDDLE_NAMES = 3
 _MIDDLE_NAMES = re.compile(r"\s(?:[A-Z][\w-]*\.?\s){1,2}|\s[\"“][A-Z][\w ]{1,20}[\"”]\s")
 
 
-def _is_same(forms: list[str], wanted: list[str], plurals: tuple[str, ...]) -> bool:
+def _is_same(forms: list[str], words: list[str], plurals: tuple[str, ...]) -> bool:
     """Whether words are the wanted ones; the last may be in the plural."""
-    return forms == wanted or (forms[:-1] == wanted[:-1] and forms[-1] in plurals)
+    return forms == words or (forms[:-1] == words[:-1] and forms[-1] in plurals)
 
 
 def _plurals(noun: str) -> tuple[str, ...]:

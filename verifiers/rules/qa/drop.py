@@ -30,15 +30,15 @@ _DIVISIONS = (re.compile(r"\n"), re.compile(r"[;؛]"), re.compile(r",(?!\d)"), r
 
 def score(answer: str, reference: Sequence[str]) -> float:
     """The F1 of the answer, in the reading with the best score."""
-    wanted = [_normal(span) for span in reference]
-    return max(_f1_of_spans([_normal(span) for span in spans], wanted) for spans in _readings(answer, len(reference)))
+    gold = [_normal(span) for span in reference]
+    return max(_f1_of_spans([_normal(span) for span in spans], gold) for spans in _readings(answer, len(reference)))
 
 
 def is_same(answer: str, reference: Sequence[str]) -> bool:
     """Whether some reading of the answer has the same spans, and as many: DROP's exact match."""
-    wanted = [_normal(span) for span in reference]
+    gold = [_normal(span) for span in reference]
     return any(
-        len(spans) == len(wanted) and {_normal(span) for span in spans} == set(wanted)
+        len(spans) == len(gold) and {_normal(span) for span in spans} == set(gold)
         for spans in _readings(answer, len(reference))
     )
 
@@ -48,32 +48,32 @@ def spans_of(answer: str) -> list[str] | None:
     if not (answer.startswith("[") and answer.endswith("]")):
         return None
     try:
-        found = json.loads(answer)
+        elements = json.loads(answer)
     except (ValueError, RecursionError):
         return None
-    is_plain = isinstance(found, list) and all(type(each) in (str, int, float) for each in found)
-    return [str(each) for each in found] if is_plain and found else None
+    is_plain = isinstance(elements, list) and all(type(element) in (str, int, float) for element in elements)
+    return [str(element) for element in elements] if is_plain and elements else None
 
 
 def divided(answer: str) -> list[list[str]]:
     """The divisions of a text that find more than one part."""
     if (listed := spans_of(answer)) is not None:
         return [listed]
-    found = []
+    divisions = []
     for division in _DIVISIONS:
-        parts = [part for piece in division.split(answer) if (part := _BULLET.sub("", piece).strip())]
-        if len(parts) > 1 and parts not in found:
-            found.append(parts)
-    return found
+        spans = [part for piece in division.split(answer) if (part := _BULLET.sub("", piece).strip())]
+        if len(spans) > 1 and spans not in divisions:
+            divisions.append(spans)
+    return divisions
 
 
-def _readings(answer: str, most: int) -> list[list[str]]:
+def _readings(answer: str, max_spans: int) -> list[list[str]]:
     answer = visible(answer)
     if (listed := spans_of(answer)) is not None:
         return [listed if len(listed) <= MAX_LISTED_SPANS else [answer]]
-    if most == 1:
+    if max_spans == 1:
         return [[answer]]
-    return [[answer], *(parts for parts in divided(answer) if len(parts) <= MAX_SPANS_RATIO * most)]
+    return [[answer], *(spans for spans in divided(answer) if len(spans) <= MAX_SPANS_RATIO * max_spans)]
 
 
 def _normal(span: str) -> str:
@@ -100,20 +100,20 @@ def _number(word: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _f1_of_spans(given: Sequence[str], wanted: Sequence[str]) -> float:
-    bags = [frozenset(span.split()) for span in given]
-    values = [[_f1(bag, frozenset(span.split())) for bag in bags] for span in wanted]
+def _f1_of_spans(answer_spans: Sequence[str], gold: Sequence[str]) -> float:
+    bags = [frozenset(span.split()) for span in answer_spans]
+    values = [[_f1(bag, frozenset(span.split())) for bag in bags] for span in gold]
     total = sum(values[row][column] for row, column in assignment(values))
-    return round(100 * (total / max(len(given), len(wanted)))) / 100
+    return round(100 * (total / max(len(answer_spans), len(gold)))) / 100
 
 
-def _f1(given: frozenset[str], wanted: frozenset[str]) -> float:
+def _f1(answer_words: frozenset[str], reference_words: frozenset[str]) -> float:
     """The F1 of two sets of words. It uses floats in the original's steps, so that halves are rounded as there."""
-    numbers = {word for word in wanted if _number(word) is not None}
-    common = len(given & wanted)
-    if not common or (numbers and not numbers & given):
+    numbers = {word for word in reference_words if _number(word) is not None}
+    common = len(answer_words & reference_words)
+    if not common or (numbers and not numbers & answer_words):
         return 0.0
-    precision, recall = common / len(given), common / len(wanted)
+    precision, recall = common / len(answer_words), common / len(reference_words)
     return 2 * precision * recall / (precision + recall)
 
 
@@ -125,10 +125,10 @@ def assignment(values: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
     costs = [[-value for value in row] for row in values]
     rows, columns = len(costs), len(costs[0])
     row_potential, column_potential = [0.0] * (rows + 1), [0.0] * (columns + 1)
-    row_of, before = [0] * (columns + 1), [0] * (columns + 1)
+    row_of, previous = [0] * (columns + 1), [0] * (columns + 1)
     for row in range(1, rows + 1):
         row_of[0], at = row, 0
-        least, is_used = [math.inf] * (columns + 1), [False] * (columns + 1)
+        lowest, is_used = [math.inf] * (columns + 1), [False] * (columns + 1)
         while row_of[at]:
             is_used[at] = True
             step, following = math.inf, 0
@@ -136,18 +136,18 @@ def assignment(values: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
                 if is_used[column]:
                     continue
                 cost = costs[row_of[at] - 1][column - 1] - row_potential[row_of[at]] - column_potential[column]
-                if cost < least[column]:
-                    least[column], before[column] = cost, at
-                if least[column] < step:
-                    step, following = least[column], column
+                if cost < lowest[column]:
+                    lowest[column], previous[column] = cost, at
+                if lowest[column] < step:
+                    step, following = lowest[column], column
             for column in range(columns + 1):
                 if is_used[column]:
                     row_potential[row_of[column]] += step
                     column_potential[column] -= step
                 else:
-                    least[column] -= step
+                    lowest[column] -= step
             at = following
         while at:
-            row_of[at] = row_of[before[at]]
-            at = before[at]
+            row_of[at] = row_of[previous[at]]
+            at = previous[at]
     return sorted((row_of[column] - 1, column - 1) for column in range(1, columns + 1) if row_of[column])

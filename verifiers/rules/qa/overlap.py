@@ -39,15 +39,15 @@ def _joined(text: str) -> str:
 
 def f1(answer: str, reference: str, normalise: Normalise) -> Fraction:
     """The harmonic mean of the precision and recall of words, where repeated words count repeatedly."""
-    given, wanted = words(answer, normalise), words(reference, normalise)
-    if given in _CLOSED or wanted in _CLOSED:
-        return Fraction(given == wanted)
-    return harmonic(sum((Counter(given) & Counter(wanted)).values()), len(given), len(wanted))
+    lhs, rhs = words(answer, normalise), words(reference, normalise)
+    if lhs in _CLOSED or rhs in _CLOSED:
+        return Fraction(lhs == rhs)
+    return harmonic(sum((Counter(lhs) & Counter(rhs)).values()), len(lhs), len(rhs))
 
 
-def harmonic(common: int, given: int, wanted: int) -> Fraction:
-    """F1 of `common` parts among `given` and `wanted` parts."""
-    return Fraction(2 * common, given + wanted) if common else Fraction(0)
+def harmonic(common: int, answer_count: int, reference_count: int) -> Fraction:
+    """F1 of `common` parts among `answer_count` and `reference_count` parts."""
+    return Fraction(2 * common, answer_count + reference_count) if common else Fraction(0)
 
 
 def names_alternatives(answer: str, reference: str) -> bool:
@@ -64,13 +64,13 @@ def is_enumeration(answer: str, reference: str) -> bool:
     answer, reference = visible(answer), visible(reference)
     if joints(reference):
         return False
-    parts = [part for part, _ in _parts(answer) if any(map(str.isalnum, part))]
-    most = len(words(reference, "cjk")) + _EXTRA_WORDS
-    if len(parts) < 2 or any(len(words(part, "cjk")) > most for part in parts):
+    items = [part for part, _ in _parts(answer) if any(map(str.isalnum, part))]
+    max_words = len(words(reference, "cjk")) + _EXTRA_WORDS
+    if len(items) < 2 or any(len(words(part, "cjk")) > max_words for part in items):
         return False
-    if len({any(map(str.isalpha, part)) for part in parts}) > 1:
+    if len({any(map(str.isalpha, part)) for part in items}) > 1:
         return False
-    is_described = len(parts) == 2 and _APPOSITION.search(answer) and _holds(parts[0], reference)
+    is_described = len(items) == 2 and _APPOSITION.search(answer) and _holds(items[0], reference)
     return not is_described
 
 
@@ -82,13 +82,13 @@ def is_flood(answer: str, reference: str) -> bool:
     answer, reference = visible(answer), visible(reference)
     if joints(reference):
         return False
-    most = len(words(reference, "cjk")) + _EXTRA_WORDS
+    max_words = len(words(reference, "cjk")) + _EXTRA_WORDS
     run: list[str] = []
     is_led = False
     for part, closes in [*_parts(answer), (None, False)]:
         if part is not None and not any(map(str.isalnum, part)):
             continue
-        if part is not None and len(words(part, "cjk")) <= most:
+        if part is not None and len(words(part, "cjk")) <= max_words:
             run.append(part)
         elif _floods(run, reference, is_led + 1 if closes else 0):
             return True
@@ -100,19 +100,19 @@ def is_flood(answer: str, reference: str) -> bool:
 def _parts(text: str) -> Iterator[tuple[str, bool]]:
     """The parts between commas and similar signs, and whether an "and" stands before each, as before a last item."""
     start, closes = 0, False
-    for begin, end in joints(text):
-        yield text[start:begin].strip(), closes
-        start, closes = end, text[begin].isalpha()
+    for joint_start, end in joints(text):
+        yield text[start:joint_start].strip(), closes
+        start, closes = end, text[joint_start].isalpha()
     yield text[start:].strip(), closes
 
 
-def _floods(run: Sequence[str], reference: str, beside: int) -> bool:
-    """Whether a run of items floods the reference. `beside` counts the items in the longer parts around the run."""
+def _floods(run: Sequence[str], reference: str, described: int) -> bool:
+    """Whether a run of items floods the reference. `described` counts the items in the longer parts around the run."""
     if not run or len({any(map(str.isalpha, part)) for part in run}) > 1:
         return False
     holds = [_holds(part, reference) for part in run]
-    if beside:
-        return any(holds) and len(run) + beside > _MAX_DESCRIBED
+    if described:
+        return any(holds) and len(run) + described > _MAX_DESCRIBED
     is_long = len(run) > _MAX_DESCRIBED or (len(run) == _MAX_DESCRIBED and not holds[0])
     return any(holds) and not all(holds) and is_long
 

@@ -22,38 +22,38 @@ Rouge = Literal["1", "2", "l", "mean"]
 
 
 def wer(answer: str, reference: str, normalise: Normalise) -> Fraction:
-    given, wanted = words(answer, normalise), words(reference, normalise)
-    return max(Fraction(0), 1 - Fraction(edits(given, wanted), len(wanted)))
+    lhs, rhs = words(answer, normalise), words(reference, normalise)
+    return max(Fraction(0), 1 - Fraction(edits(lhs, rhs), len(rhs)))
 
 
 def rouge(answer: str, reference: str, normalise: Normalise, kind: Rouge) -> Fraction:
-    given, wanted = words(answer, normalise), words(reference, normalise)
+    lhs, rhs = words(answer, normalise), words(reference, normalise)
     if kind == "mean":
-        return sum((_rouge(given, wanted, each) for each in ("1", "2", "l")), Fraction(0)) / 3
-    return _rouge(given, wanted, kind)
+        return sum((_rouge(lhs, rhs, variant) for variant in ("1", "2", "l")), Fraction(0)) / 3
+    return _rouge(lhs, rhs, kind)
 
 
-def _rouge(given: Sequence[str], wanted: Sequence[str], kind: str) -> Fraction:
+def _rouge(lhs: Sequence[str], rhs: Sequence[str], kind: str) -> Fraction:
     if kind == "l":
-        return harmonic(common_subsequence(given, wanted), len(given), len(wanted))
+        return harmonic(common_subsequence(lhs, rhs), len(lhs), len(rhs))
     if kind == "2":
-        given, wanted = [f"{a} {b}" for a, b in pairwise(given)], [f"{a} {b}" for a, b in pairwise(wanted)]
-    return harmonic(sum((Counter(given) & Counter(wanted)).values()), len(given), len(wanted))
+        lhs, rhs = [f"{a} {b}" for a, b in pairwise(lhs)], [f"{a} {b}" for a, b in pairwise(rhs)]
+    return harmonic(sum((Counter(lhs) & Counter(rhs)).values()), len(lhs), len(rhs))
 
 
-def edits(given: Sequence[str], wanted: Sequence[str]) -> int:
+def edits(lhs: Sequence[str], rhs: Sequence[str]) -> int:
     """The number of insertions, deletions and substitutions that turn one sequence of words into the other."""
-    return Levenshtein.distance(*_numbered(given, wanted))
+    return Levenshtein.distance(*_numbered(lhs, rhs))
 
 
-def common_subsequence(given: Sequence[str], wanted: Sequence[str]) -> int:
+def common_subsequence(lhs: Sequence[str], rhs: Sequence[str]) -> int:
     """The length of the longest sequence of words that stands in both, not necessarily in a row."""
-    return LCSseq.similarity(*_numbered(given, wanted))
+    return LCSseq.similarity(*_numbered(lhs, rhs))
 
 
-def _numbered(given: Sequence[str], wanted: Sequence[str]) -> tuple[list[int], list[int]]:
+def _numbered(lhs: Sequence[str], rhs: Sequence[str]) -> tuple[list[int], list[int]]:
     """The words as numbers. Rapidfuzz would compare their hashes, which every process salts anew."""
     numbers: dict[str, int] = {}
-    return [numbers.setdefault(word, len(numbers)) for word in given], [
-        numbers.setdefault(word, len(numbers)) for word in wanted
+    return [numbers.setdefault(word, len(numbers)) for word in lhs], [
+        numbers.setdefault(word, len(numbers)) for word in rhs
     ]

@@ -32,12 +32,12 @@ _ENTITIES = (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))
 
 
 def bleu(answer: str, reference: str, normalise: Normalise | None) -> float:
-    given, wanted = _bleu_words(answer, normalise), _bleu_words(reference, normalise)
+    answer_words, reference_words = _bleu_words(answer, normalise), _bleu_words(reference, normalise)
     precisions: list[float] = []
     smoothing = 1
-    for order in range(1, min(_BLEU_ORDER, len(given)) + 1):
-        mine, its = _runs(given, order), _runs(wanted, order)
-        common, total = sum((mine & its).values()), len(given) - order + 1
+    for order in range(1, min(_BLEU_ORDER, len(answer_words)) + 1):
+        answer_runs, reference_runs = _runs(answer_words, order), _runs(reference_words, order)
+        common, total = sum((answer_runs & reference_runs).values()), len(answer_words) - order + 1
         if order == 1 and not common:
             return 0.0
         if not common:
@@ -45,7 +45,7 @@ def bleu(answer: str, reference: str, normalise: Normalise | None) -> float:
         precisions.append((common or 1 / smoothing) / total)
     if not precisions:
         return 0.0
-    brevity = math.exp(min(0.0, 1 - len(wanted) / len(given)))
+    brevity = math.exp(min(0.0, 1 - len(reference_words) / len(answer_words)))
     mean = math.exp(sum(map(math.log, precisions)) / len(precisions))
     return min(1.0, round(brevity * mean, _DECIMALS))
 
@@ -69,15 +69,15 @@ def _bleu_words(text: str, normalise: Normalise | None) -> Sequence[str]:
 
 
 def chrf(answer: str, reference: str, normalise: Normalise | None) -> float:
-    given, wanted = _characters(answer, normalise), _characters(reference, normalise)
+    answer_chars, reference_chars = _characters(answer, normalise), _characters(reference, normalise)
     precision = recall = Fraction(0)
-    orders = min(_CHRF_ORDER, len(given), len(wanted))
+    orders = min(_CHRF_ORDER, len(answer_chars), len(reference_chars))
     for order in range(1, orders + 1):
-        mine = Counter([given[at : at + order] for at in range(len(given) - order + 1)])
-        its = Counter([wanted[at : at + order] for at in range(len(wanted) - order + 1)])
-        common = sum((mine & its).values())
-        precision += Fraction(common, len(given) - order + 1)
-        recall += Fraction(common, len(wanted) - order + 1)
+        answer_runs = Counter([answer_chars[at : at + order] for at in range(len(answer_chars) - order + 1)])
+        reference_runs = Counter([reference_chars[at : at + order] for at in range(len(reference_chars) - order + 1)])
+        common = sum((answer_runs & reference_runs).values())
+        precision += Fraction(common, len(answer_chars) - order + 1)
+        recall += Fraction(common, len(reference_chars) - order + 1)
     if not precision or not recall:
         return 0.0
     precision, recall = precision / orders, recall / orders

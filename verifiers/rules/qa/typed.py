@@ -37,12 +37,12 @@ _BULLET = re.compile(r"(?:[-*•]|\d{1,3}[.)])\s")
 
 
 def same_list(answer: str, reference: Sequence[str], is_ordered: bool) -> bool:
-    wanted = [_element(each) for each in reference]
+    reference_elements = [_element(item) for item in reference]
     return any(
-        found == wanted if is_ordered else Counter(found) == Counter(wanted)
-        for parts in (*_lists(answer), *_other_lists(answer))
-        if len(parts) == len(wanted)
-        for found in ([_element(each) for each in parts],)
+        answer_elements == reference_elements if is_ordered else Counter(answer_elements) == Counter(reference_elements)
+        for items in (*_lists(answer), *_other_lists(answer))
+        if len(items) == len(reference_elements)
+        for answer_elements in ([_element(item) for item in items],)
     )
 
 
@@ -55,14 +55,14 @@ def _lists(text: str) -> list[list[str]]:
     text = _unwrapped(text)
     if len(text) > _MAX_LIST_CHARS:
         return [[text]]
-    found = divided(text)
+    divisions = divided(text)
     for _ in range(_MAX_BRACKETS):
         if not text or _BRACKETS.get(text[0]) != text[-1]:
             break
         text = text[1:-1].strip()
-        found += divided(text)
-    found.append([part for piece in _ALL_COMMAS.split(text) if (part := piece.strip())])
-    return [*(parts for parts in found if 0 < len(parts) <= MAX_ITEMS), [text]]
+        divisions += divided(text)
+    divisions.append([part for piece in _ALL_COMMAS.split(text) if (part := piece.strip())])
+    return [*(items for items in divisions if 0 < len(items) <= MAX_ITEMS), [text]]
 
 
 def _other_lists(text: str) -> list[list[str]]:
@@ -70,28 +70,28 @@ def _other_lists(text: str) -> list[list[str]]:
     text = _unwrapped(text)
     if len(text) > _MAX_LIST_CHARS:
         return []
-    found = [_WITH_AMPERSAND.split(text), _WITH_AND.split(text)]
-    found.append([_OTHER_BULLET.sub("", line, count=1) for line in text.splitlines()])
+    divisions = [_WITH_AMPERSAND.split(text), _WITH_AND.split(text)]
+    divisions.append([_OTHER_BULLET.sub("", line, count=1) for line in text.splitlines()])
     if (lead := _LEAD.match(text)) and _BULLET.match(text, lead.end()) and not _denies(lead[0]):
-        found += divided(text[lead.end() :])
+        divisions += divided(text[lead.end() :])
     elif listed := listed_at_end(text):
-        found += divided(listed)
-    return [[part for piece in pieces if (part := piece.strip())] for pieces in found]
+        divisions += divided(listed)
+    return [[part for piece in pieces if (part := piece.strip())] for pieces in divisions]
 
 
 def listed_at_end(text: str) -> str | None:
     """The only bulleted list of a text, if the text ends with it and the line above introduces it."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    first = next((place for place, line in enumerate(lines) if _BULLET.match(line)), 0)
+    first = next((position for position, line in enumerate(lines) if _BULLET.match(line)), 0)
     if not first or not all(map(_BULLET.match, lines[first:])):
         return None
     lead = lines[first - 1].rstrip("*_ ")
     return None if not lead.endswith((":", "：")) or _denies(lead) else "\n".join(lines[first:])
 
 
-def listed_from(text: str, place: int) -> str | None:
+def listed_from(text: str, position: int) -> str | None:
     """The bulleted list that begins on the line of a place; None without a bullet, or if another list is as good."""
-    start = text.rfind("\n", 0, place) + 1
+    start = text.rfind("\n", 0, position) + 1
     if _denies(text[:start].rstrip().rpartition("\n")[2]):
         return None
     lines = text[start:].splitlines()
@@ -140,10 +140,14 @@ class Month:
 
 def same_day(answer: str, reference: moments.Date | Month) -> bool:
     """Whether an answer names the day of the reference, with the year if the reference has one; or its month or year."""
-    found = day(answer)
-    if isinstance(found, Month) or isinstance(reference, Month):
-        return found == reference
-    return found is not None and reference.same_as(found) and (reference.year is None or found.year is not None)
+    named_day = day(answer)
+    if isinstance(named_day, Month) or isinstance(reference, Month):
+        return named_day == reference
+    return (
+        named_day is not None
+        and reference.same_as(named_day)
+        and (reference.year is None or named_day.year is not None)
+    )
 
 
 _ISO_SHORT = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?:[T ]\d\d:\d\d(?::\d\d)?Z?)?")
@@ -154,19 +158,19 @@ _ISO_COMPACT = re.compile(r"([12]\d{3})(\d\d)(\d\d)")
 def day(text: str) -> moments.Date | Month | None:
     """The day, month or year that a text names alone, or at the end of a sentence: "The treaty was signed on 5 January 2020."."""
     text = unicodedata.normalize("NFKC", visible(text)).strip(" .,;。*_`\"'")
-    if (found := _day(text)) is not None or len(text) > _MAX_DAY_CHARS:
-        return found
-    whole = Sentence(text, 0, len(text), "")
-    text = text[: clause_end(whole)].rstrip(" ,")
-    said = Sentence(text, 0, len(text), "")
-    first = next((place for place, word in enumerate(said.words) if word.text[0].isdigit()), 0)
-    leads = [cue for cue in said.cues if cue.first < first]
+    if (date := _day(text)) is not None or len(text) > _MAX_DAY_CHARS:
+        return date
+    line = Sentence(text, 0, len(text), "")
+    text = text[: clause_end(line)].rstrip(" ,")
+    sentence = Sentence(text, 0, len(text), "")
+    first = next((position for position, word in enumerate(sentence.words) if word.text[0].isdigit()), 0)
+    leads = [cue for cue in sentence.cues if cue.first < first]
     if any(cue.kind in _NO_DAY or (cue.kind is Kind.IS and cue.first == 0) for cue in leads):
         return None
-    ends = {cue.stop for cue in leads if cue.kind in (Kind.IS, Kind.AT, Kind.THE)}
-    ends |= {place for place in range(1, len(said.words)) if said.words[place - 1].text in ":：是"}
-    starts = [said.words[place].start for place in sorted(ends) if place <= first]
-    return next((found for start in starts if (found := _day(text[start:].strip("*_`\"' "))) is not None), None)
+    stops = {cue.stop for cue in leads if cue.kind in (Kind.IS, Kind.AT, Kind.THE)}
+    stops |= {position for position in range(1, len(sentence.words)) if sentence.words[position - 1].text in ":：是"}
+    heads = [sentence.words[position].start for position in sorted(stops) if position <= first]
+    return next((date for start in heads if (date := _day(text[start:].strip("*_`\"' "))) is not None), None)
 
 
 _NO_DAY = frozenset(
@@ -206,8 +210,8 @@ _MONTH_NAMED = re.compile(rf"(?P<name>{'|'.join(moments.MONTH_NAMES)}),? (?P<yea
 def _month(text: str) -> Month | None:
     if year := _YEAR.fullmatch(text):
         return Month(int(year["year"]))
-    if named := _MONTH_NAMED.fullmatch(text):
-        return Month(int(named["year"]), moments.MONTH_NAMES.index(named["name"]) + 1)
+    if match := _MONTH_NAMED.fullmatch(text):
+        return Month(int(match["year"]), moments.MONTH_NAMES.index(match["name"]) + 1)
     figures = _MONTH_IN_FIGURES.fullmatch(text)
     is_month = figures is not None and 1 <= int(figures["month"]) <= _MONTHS
     return Month(int(figures["year"]), int(figures["month"])) if figures and is_month else None

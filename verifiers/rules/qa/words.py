@@ -40,8 +40,8 @@ def unaccented(text: str) -> str:
     """The text without the accents and strokes of its letters: Łódź becomes Lodz."""
     if text.isascii():
         return text
-    parts = unicodedata.normalize("NFD", text.translate(_STROKES))
-    return unicodedata.normalize("NFC", "".join(char for char in parts if not "\u0300" <= char <= "\u036f"))
+    decomposed = unicodedata.normalize("NFD", text.translate(_STROKES))
+    return unicodedata.normalize("NFC", "".join(char for char in decomposed if not "\u0300" <= char <= "\u036f"))
 
 
 _STROKES = str.maketrans("łŁøØđĐħĦıſ", "lLoOdDhHis")
@@ -104,16 +104,16 @@ _BETWEEN_DIGITS = re.compile(r"(?<=\d)[(),;]+(?=\d)")
 def _cjk(text: str) -> tuple[str, ...]:
     """The words of the form `cjk`. A point between digits is not a punctuation: 3.5 is not 35."""
     text = _POINT.sub(_KEPT_POINT, unicodedata.normalize("NFKC", text).lower().replace(_KEPT_POINT, ""))
-    kept = "".join(char for char in text if unicodedata.category(char)[0] not in "PS")
-    return tuple(_CJK_WORD.findall(kept.replace(_KEPT_POINT, ".")))
+    letters = "".join(char for char in text if unicodedata.category(char)[0] not in "PS")
+    return tuple(_CJK_WORD.findall(letters.replace(_KEPT_POINT, ".")))
 
 
 def joints(text: str) -> list[tuple[int, int]]:
     """The spans, with the space around them, of signs and words that divide a list: commas and similar signs, "and"."""
-    found = [sign.span() for sign in _LIST_SIGN.finditer(text)]
-    said = spoken(text)
-    joining = [cue for cue in cues(said) if cue.kind is Kind.JOINS and said[cue.first].text.isalpha()]
-    return sorted(found + [(said[cue.first].start, said[cue.stop - 1].end) for cue in joining])
+    spans = [sign.span() for sign in _LIST_SIGN.finditer(text)]
+    spoken_words = spoken(text)
+    joining = [cue for cue in cues(spoken_words) if cue.kind is Kind.JOINS and spoken_words[cue.first].text.isalpha()]
+    return sorted(spans + [(spoken_words[cue.first].start, spoken_words[cue.stop - 1].end) for cue in joining])
 
 
 _LIST_SIGN = re.compile(r",(?!\d)|[;/|\n、，；،؛]")
