@@ -30,7 +30,8 @@ def joins(word: Word) -> bool:
 
 def contrasts(text: str, said: Sequence[Word], found: Sequence[Cue]) -> list[Cue]:
     """The denials of values that are set against others, each as a cue over its word."""
-    places = [place for place, word in enumerate(said) if word.text in denials()]
+    known = denials()
+    places = [place for place, word in enumerate(said) if word.text in known]
     return [Cue(Kind.NOT, place, place + 1) for place in places if place and _is_contrast(text, said, found, place)]
 
 
