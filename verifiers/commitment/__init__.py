@@ -58,6 +58,7 @@ from verifiers.commitment.behind import (
     taken_back_at,
     trails_off,
 )
+from verifiers.commitment.byname import concluded_at, denied_at
 from verifiers.commitment.channels import DEFAULT_CHANNELS, MATH_CHANNELS, Channel
 from verifiers.commitment.citations import without_citations, without_citations_at_end
 from verifiers.commitment.confidence import without_confidence
@@ -211,21 +212,37 @@ def _standing(
     if found.channel in _MARKS and replacement(response, found.span[1], found.answer or "") is not None:
         return found
     stop = taken_back_at(response, found.span[1])
+    is_gainsaid = stop is None and found.channel in _MARKS
+    if is_gainsaid:
+        stop = _gainsaid_at(response, found.span[1], found.answer or "", params.extract == "auto")
     if stop is None:
         return found
     note(response, found.channel, found.span, Stance.RETRACTED)
     rest = msgspec.structs.replace(segment, start=max(segment.start, stop))
     later = _standing(response, params, auto, rest, _extracted(response, params, auto, rest))
-    if later.span is not None and (later.channel in _STATES or _is_concluded(response, stop, later)):
+    if later.span is not None and (
+        later.channel in _STATES or _is_concluded(response, stop, later, is_result=is_gainsaid)
+    ):
         return later
     reason: Reason = "no_answer" if found.channel is Channel.BOXED else "conflicting_answers"
     return msgspec.structs.replace(found, answer=None, span=None, reason=reason)
 
 
-def _is_concluded(response: str, start: int, later: Extraction) -> bool:
-    """Whether a last number ends a sentence that concludes it: "So 48.", "6*8=48."."""
+def _gainsaid_at(response: str, end: int, answer: str, is_auto: bool) -> int | None:
+    """The place behind which the answer is given that the text puts in place of a mark's value; None if that stands."""
+    stop = denied_at(response, end, answer)
+    return concluded_at(response, end, answer) if stop is None and is_auto else stop
+
+
+def _is_concluded(response: str, start: int, later: Extraction, *, is_result: bool) -> bool:
+    """Whether a last number ends a sentence that concludes it: "So 48.", "6*8=48.".
+
+    With `is_result`, the sentence is known to conclude.
+    """
     if later.channel is not Channel.LAST_NUMBER or later.span is None:
         return False
+    if is_result:
+        return True
     sentence = sentence_at(response, later.span[0], start, len(response))
     first, stop = sentence.place(later.span)
     is_led = not _CONCLUDES.isdisjoint(sentence.kinds) or any(word.text == "=" for word in sentence.words[:first])

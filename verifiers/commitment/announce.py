@@ -5,6 +5,7 @@ A heading such as "**Answer**" above a line is one, too.
 
 from typing import NamedTuple
 
+from verifiers.commitment.contrasts import joins
 from verifiers.commitment.cues import Cue, Kind, adverbs, alone
 from verifiers.commitment.spans import Span
 from verifiers.commitment.stance import Sentence, Stance, sentence_at
@@ -84,7 +85,10 @@ def _past_wrong(sentence: Sentence, begin: int) -> int:
     denials = [
         cue.stop
         for cue in sentence.cues
-        if cue.kind is Kind.WRONG and begin < cue.first <= begin + 2 and cue.stop < len(sentence.words)
+        if cue.kind is Kind.WRONG
+        and begin < cue.first <= begin + 2
+        and cue.stop < len(sentence.words)
+        and not joins(sentence.words[cue.first - 1])
     ]
     stop = max(denials, default=begin)
     stop = sentence.past_cue(sentence.past(stop, _CLAUSES), Kind.BUT) if denials else stop

@@ -9,7 +9,7 @@ from verifiers.commitment.figures import NUMBER
 from verifiers.commitment.folding import fold
 from verifiers.commitment.glance import may_deny, may_limit
 from verifiers.commitment.mentions import note
-from verifiers.commitment.retraction import retraction, turns
+from verifiers.commitment.retraction import Verdict, judged, retraction, turns
 from verifiers.commitment.spans import Span
 from verifiers.commitment.stance import TURNS, UNMADE, Sentence, Stance, sentence_at, sentences
 from verifiers.commitment.wording import openings
@@ -139,7 +139,11 @@ def replacement(text: str, end: int, answer: str) -> Replacement | None:
     first = _past_pronoun(stating) if is_all and _corrects(sentence) else 0 if is_all else opening
     start = stating.words[first].start if first < len(stating.words) else limit
     value = _VALUE.match(text, start)
-    if value is None or any(cue.kind in _VERDICTS for cue in cues(words(value["value"]))):
+    if (
+        value is None
+        or any(cue.kind in _VERDICTS for cue in cues(words(value["value"])))
+        or _only_leads(value["value"])
+    ):
         return None
     if is_word and value["unit"]:
         return None
@@ -150,6 +154,13 @@ def replacement(text: str, end: int, answer: str) -> Replacement | None:
     shown = value["value"] + value["unit"] if value["value"][-1:].isdigit() else value["value"]
     span = value.start("value"), value.start("value") + len(shown)
     return Replacement(shown, span, stance not in UNMADE and _corrects(sentence), stance)
+
+
+def _only_leads(text: str) -> bool:
+    """Whether words say nothing but that a check follows: "Let me check", 检查一下."""
+    said = Sentence(text, 0, len(text), "")
+    clause = judged(said, 0, len(said.words))
+    return clause is not None and clause.verdict is Verdict.LEADS
 
 
 def _corrects(sentence: Sentence) -> bool:

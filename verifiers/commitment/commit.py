@@ -15,11 +15,13 @@ from verifiers import commitment
 from verifiers.commitment.announce import announcements
 from verifiers.commitment.behind import is_taken_back, replacement
 from verifiers.commitment.boxes import read_boxes
+from verifiers.commitment.byname import name_of, verdict_on
 from verifiers.commitment.cues import Kind, cues, listed, words
 from verifiers.commitment.extraction import Mentioned
 from verifiers.commitment.glance import may_commit
 from verifiers.commitment.hashes import read_hashes
 from verifiers.commitment.mentions import in_order
+from verifiers.commitment.retraction import Verdict
 from verifiers.commitment.spans import Span, trim
 from verifiers.commitment.stance import UNMADE, Sentence, Stance, sentences
 from verifiers.commitment.tags import read_tags
@@ -718,7 +720,7 @@ class _Reader:
                         place > last.sentence
                         and stance is Stance.DENIED
                         and not is_false
-                        and self._is_denial(sentence, each)
+                        and (self._is_denial(sentence, each) or self._is_called_wrong(sentence, each, last))
                     ):
                         return True
                     continue
@@ -873,6 +875,13 @@ class _Reader:
         """Whether a sentence does nothing but deny what it mentions."""
         first, stop = sentence.place(mention.span)
         return first <= 6 and sentence.ends(stop)
+
+    def _is_called_wrong(self, sentence: Sentence, mention: Mention, last: Offer) -> bool:
+        """Whether a sentence calls a value wrong, and none behind the offer speaks of another: a review of all is none."""
+        verdict = verdict_on(sentence, name_of(sentence.text[slice(*mention.span)]))
+        behind = [self._read(place).mentions for place in range(last.sentence + 1, len(self._tail))]
+        is_alone = all(each.value == mention.value for mentions in behind for each in mentions)
+        return verdict is Verdict.REJECTS and is_alone
 
     # --- texts in which no sentence makes a choice
 

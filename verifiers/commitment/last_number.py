@@ -11,6 +11,7 @@ from verifiers.commitment.amounts import negative_before
 from verifiers.commitment.around import formula_at, is_cut_out
 from verifiers.commitment.behind import is_doubted, is_taken_back
 from verifiers.commitment.channels import Channel
+from verifiers.commitment.contrasts import contrast_start
 from verifiers.commitment.cues import Kind, Word, first_word, listed, words
 from verifiers.commitment.factorials import is_factorial
 from verifiers.commitment.figures import NUMBER, last_digit_end
@@ -76,6 +77,8 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
     if len(offers) > 1 and _is_contrast(text, start, end, offers[-2], offers[-1]):
         contrast = offers.pop()
         note(text, Channel.LAST_NUMBER, (contrast.start, contrast.end), Stance.DENIED)
+        joint = contrast_start(words(text, offers[-1].end, contrast.start))
+        end = end if joint is None else joint
     if len(offers) > 2 and _is_behind_range(text, start, *offers[-3:]):
         offers = offers[-1:]
     if len(offers) > 1 and _is_discarded(text, start, end, offers[-2], offers[-1]):

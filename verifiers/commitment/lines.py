@@ -7,6 +7,7 @@ from verifiers import numerals
 from verifiers.commitment.announce import Announcement, announcements, begins_value
 from verifiers.commitment.boxes import with_boxes
 from verifiers.commitment.channels import Channel
+from verifiers.commitment.contrasts import joins
 from verifiers.commitment.cues import Kind, Word, listed
 from verifiers.commitment.factorials import FORMULA_GOES_ON, takes_factorial
 from verifiers.commitment.figures import last_digit_end
@@ -213,12 +214,22 @@ def _has_digit(said: Sequence[Word]) -> bool:
 
 
 def _is_contrast(sentence: Sentence, place: int) -> bool:
-    """Whether a denial is set off from the text before it, or is a phrase: "12, not 15", "12 instead of 15"."""
-    is_phrase = any(cue.kind is Kind.NOT and cue.stop > place + 1 for cue in sentence.at(place))
-    return is_phrase or sentence.words[place - 1].text in ",，"
+    """Whether a denial is set off from the text before it, is a phrase, or denies another number: "12, not 15", "12 and not 15"."""
+    if any(cue.kind is Kind.NOT and cue.stop > place + 1 for cue in sentence.at(place)):
+        return True
+    behind = sentence.past_cue(place, Kind.NOT)
+    is_between = behind < len(sentence.words) and all(
+        _has_digit(said) for said in (sentence.words[:place], sentence.words[behind : behind + 1])
+    )
+    return is_between or sentence.words[place - 1].text in ",，"
+
+
+_NOT = frozenset([Kind.NOT])
 
 
 def _before(sentence: Sentence, place: int) -> int:
+    if sentence.begins(_NOT, place) and joins(sentence.words[place - 1]):
+        place -= 1
     while place > 0 and sentence.words[place - 1].text in ",，(（;—–-":
         place -= 1
     return sentence.words[place - 1].end if place else sentence.start

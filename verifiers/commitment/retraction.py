@@ -61,6 +61,8 @@ class Clause(NamedTuple):
         return self.slots.isdisjoint([Slot.THIS, Slot.UNDO, Slot.UNSURE, Slot.NO])
 
 
+VALUE = "zzzvalue"
+"""Stands for the value that a verdict names, and says what "right" says: "48 is wrong", "it is not 48"."""
 _MAX_CHARS = 300
 _MAX_WORDS = 40
 _MAX_SENTENCES = 6
@@ -249,6 +251,13 @@ def _clause(plain: Sequence[str], filled: _Filled) -> Clause | None:
 
 
 @cache
+def pronouns() -> frozenset[str]:
+    """The single words for what a verdict is on: "that", "it", "answer"."""
+    said = (entry for lexicon in languages().values() for entry in lexicon["verdict"].get(Slot.THIS.value, ()))
+    return frozenset(entry for entry in said if entry.isalpha())
+
+
+@cache
 def _nouns() -> frozenset[str]:
     return frozenset(words_of(frozenset([Kind.ANSWER, Kind.RESULT])))
 
@@ -271,4 +280,6 @@ def _table(language: str) -> Phrases:
         add(found, slot, lexicon["verdict"].get(slot.value, ()))
     add(found, Slot.TURN, languages()["en"]["verdict"]["turn"])
     add(found, Slot.FILLER, lexicon.get("adverbs", ()))
+    add(found, Slot.FILLER, lexicon.get("ought", ()))
+    add(found, Slot.RIGHT, [VALUE])
     return by_length(found)

@@ -8,6 +8,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from memory import remember
+from verifiers.commitment.contrasts import contrasts
 from verifiers.commitment.cues import Cue, Kind, Word, adverbs, cues, listed, words
 from verifiers.commitment.opinions import opinions
 from verifiers.commitment.spans import Span
@@ -132,7 +133,8 @@ class Sentence:
     @cached_property
     def cues(self) -> Sequence[Cue]:
         found = cues(self.words)
-        return sorted([*found, *self._opinions], key=lambda cue: cue.first) if self._opinions else found
+        others = [*self._opinions, *contrasts(self.text, self.words, found)]
+        return sorted([*found, *others], key=lambda cue: cue.first) if others else found
 
     @cached_property
     def _opinions(self) -> Sequence[Cue]:

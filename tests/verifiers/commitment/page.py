@@ -31,6 +31,9 @@ RULES = (
         [
             "The answer is not {right}.",
             "The answer is {right}. Wait, that's wrong.",
+            "\\boxed{{right}}\n\n{right} is wrong.",
+            "\\boxed{{wrong}}\n\nSo it's {right}.",
+            "The answer is {right}, not {wrong}.",
             "My friend says the answer is {right}.",
         ],
     ),

@@ -1,0 +1,64 @@
+"""What the text behind a mark says of its value by name, in 17 languages."""
+
+from pathlib import Path
+
+import yaml
+
+from tests.tables import table
+from tests.verifiers.commitment.test_parity import CHOICES
+from tests.verifiers.found import Found
+
+SAID = yaml.safe_load((Path(__file__).parents[2] / "data" / "commitment" / "byname.yaml").read_text("utf-8"))
+MARKS = [r"\boxed{48}", "<answer>48</answer>"]
+TAKES_BACK = ["wrong", "denied", "concluded"]
+STANDS = ["right", "check", "other", "each"]
+
+
+@table("language", [*SAID])
+def test_a_mark_stands_unless_its_value_is_denied_or_another_is_concluded(language: str, found: Found) -> None:
+    for mark in MARKS:
+        for idea in [*TAKES_BACK, *STANDS]:
+            shown = f"{mark}\n\n{SAID[language][idea]}"
+            assert found.judge("math", shown, reference="48").score == float(idea in STANDS), shown
+    assert found.judge("math", SAID[language]["contrast"], reference="48").score == 1.0
+    assert found.judge("math", SAID[language]["contrast"], reference="42").score == 0.0
+
+
+@table(
+    "text, reference, score",
+    [
+        (r"\boxed{48}" "\n\nTherefore it is 42, not 48.", "42", 1.0),
+        (r"\boxed{48}" "\n\nSo it's 42.", "42", 1.0),
+        (r"\boxed{48}" "\n\nLa bonne réponse devrait être 42.", "42", 1.0),
+        ("So the answer is 49. But that counts b = 0. So there are 48 pairs.", "48", 1.0),
+        ("So the answer is 49. But that counts b = 0. So there are 48 pairs.", "49", 0.0),
+        ("所以答案是49。等一下，我多算了b=0。所以一共有48对。", "48", 1.0),
+        ("よって答えは49です。いや、1つ多く数えました。したがって48組です。", "48", 1.0),
+        (r"\boxed{48}" "\n\nIs 48 wrong? No, it is right.", "48", 1.0),
+        (r"\boxed{48}" "\n\n48 is wrong. No, wait. 48 is right.", "48", 1.0),
+        (r"\boxed{48}" "\n\n等等，检查一下。6×18=108。", "48", 1.0),
+        (r"\boxed{48}" "\n\nSo it's approximately 50.", "48", 1.0),
+        ("Quedan 42 y no 54.", "42", 1.0),
+        ("Il y en a 42 et non 48.", "42", 1.0),
+        ("Die Antwort ist 42 statt 48.", "42", 1.0),
+    ],
+)
+def test_what_is_said_last_counts(text: str, reference: str, score: float, found: Found) -> None:
+    assert found.judge("math", text, reference=reference).score == score
+
+
+@table(
+    "text, score",
+    [
+        (r"\boxed{C}" "\n\nC is wrong.", 0.0),
+        (r"\boxed{C}" "\n\nC ist falsch.", 0.0),
+        (r"\boxed{C}" "\n\nC es incorrecta.", 0.0),
+        (r"\boxed{C}" "\n\nC是错的。", 0.0),
+        (r"\boxed{C}" "\n\nC is right.", 1.0),
+        (r"\boxed{C}" "\n\nA、B、D正确，C错误。", 1.0),
+        ("C'est la C et non la B.", 1.0),
+        ("Es la C y no la B.", 1.0),
+    ],
+)
+def test_options_are_denied_by_name(text: str, score: float, found: Found) -> None:
+    assert found.judge("multiple_choice", text, reference="C", choices=CHOICES).score == score

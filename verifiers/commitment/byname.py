@@ -1,0 +1,191 @@
+r"""Text behind a marked answer that speaks of it by name: it denies that value, or concludes another one.
+
+    \boxed{48}  48 is wrong.   It can't be 48.   It is 42, not 48.      denied
+    \boxed{48}  So it's 42.    It should be 42.                          another one is concluded
+
+A value fills a slot of a verdict (`retraction.py`), as "right" does: "48 is wrong" says "right is wrong", and "it is not 48" says
+"it is not right". All words of the sentence must fill slots, so that "48 is not a square" denies nothing.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from verifiers.commitment.cues import Kind, listed, words
+from verifiers.commitment.folding import fold
+from verifiers.commitment.retraction import VALUE, Clause, Slot, Verdict, judged, pronouns, turns
+from verifiers.commitment.slots import is_word
+from verifiers.commitment.spans import Span
+from verifiers.commitment.stance import UNMADE, Sentence, sentence_at, sentences
+
+_MAX_CHARS = 2000
+_MAX_SENTENCES = 40
+_MAX_NAME_WORDS = 6
+_MAX_UNIT_WORDS = 2
+"""The words for what a concluding sentence counts, behind its number."""
+_PAUSES = frozenset(",;:，；：、،؛—–(（)）[【…")
+_PARTS = frozenset([Kind.BUT, Kind.JOINS])
+_APART = frozenset([Kind.ABOUT, Kind.CERTAINTY, Kind.SURE])
+"""What makes a number another one than the answer: it is rounded, or it says how sure the speaker is."""
+_LEADS = frozenset([Kind.SO, Kind.IT])
+_SIGNS = frozenset("=+*/×÷<>≤≥≠≈~^")
+Name = Sequence[str]
+
+
+def denied_at(text: str, end: int, answer: str) -> int | None:
+    """The end of the last sentence behind an answer, which ends at `end`, that denies it by name; None if it stands.
+
+    What is denied and then called right stands.
+    """
+    name = name_of(answer)
+    if not name or text.casefold().find(name[0], end) < 0:
+        return None
+    found = None
+    for sentence in _behind(text, end):
+        verdict = None if sentence.asks else verdict_on(sentence, name)
+        if verdict is not None:
+            found = _place_behind(sentence, name) if verdict is Verdict.REJECTS else None
+    return found
+
+
+def _place_behind(sentence: Sentence, name: Name) -> int:
+    """The end of a sentence that denies a value; its start, if it states another number: "It is 42, not 48"."""
+    numbers = {word.text for word in sentence.words if word.text[0].isdigit()}
+    return sentence.start if numbers - {*name} else sentence.end
+
+
+def concluded_at(text: str, end: int, answer: str) -> int | None:
+    """The start of the last sentence of a text, if it concludes another number than the answer, which ends at `end`."""
+    behind = _behind(text, end)
+    last = behind[-1] if behind else None
+    if (
+        last is None
+        or last.asks
+        or not _SIGNS.isdisjoint(last.text[last.start : last.end])
+        or not _APART.isdisjoint(last.kinds)
+    ):
+        return None
+    numbers = [place for place, word in enumerate(last.words) if word.text[0].isdigit()]
+    if len(numbers) != 1 or (other := last.words[numbers[0]]).text in _numbers(answer):
+        return None
+    own = sentence_at(text, max(0, end - 1), 0, len(text))
+    units = frozenset(word.text for word in own.words)
+    if _is_verdict(last, numbers[0], units) or (_is_result(last, numbers[0]) and _turns(behind[:-1], answer)):
+        return None if last.stance((other.start, other.end)) in UNMADE else last.start
+    return None
+
+
+def verdict_on(sentence: Sentence, name: Name) -> Verdict | None:
+    """What a sentence says of a value with a name; None if a word of it says anything else."""
+    found = None
+    for first, stop in _clauses(sentence):
+        places = _places(sentence, name, first, stop)
+        clause = _judged(sentence, first, stop, places or _numbered(sentence, first, stop))
+        if clause is None:
+            return None
+        if places and clause.verdict is not Verdict.LEADS:
+            found = clause.verdict
+    return found
+
+
+def name_of(answer: str) -> Name:
+    """The words by which a text may name an answer again; none for a formula, a text, and yes or no."""
+    said = [word.text for word in words(fold(answer).strip(" $*_.()"))]
+    is_truth = any(word in listed("truth") or word in listed("untruth") for word in said)
+    if (
+        not said
+        or len(said) > _MAX_NAME_WORDS
+        or is_truth
+        or not all(word.isalnum() or word[0].isdigit() for word in said)
+    ):
+        return ()
+    is_amount = said[0][0].isdigit() and all(word.isalpha() for word in said[1:])
+    return said[:1] if is_amount else said
+
+
+def _behind(text: str, end: int) -> Sequence[Sentence]:
+    """The last sentences behind an answer, without the rest of its own."""
+    own = sentence_at(text, max(0, end - 1), 0, len(text))
+    begin = max(end, own.end, len(text) - _MAX_CHARS)
+    return list(sentences(text, begin, len(text)))[-_MAX_SENTENCES:] if begin < len(text) else []
+
+
+def _clauses(sentence: Sentence) -> Iterator[Span]:
+    """The clauses between pauses and words that join; words that only lead to a conclusion are left out."""
+    breaks = {cue.first for cue in sentence.cues if cue.kind in _PARTS and cue.first}
+    first = sentence.past_cue(0, Kind.SO)
+    for place in range(first, len(sentence.words)):
+        is_pause = sentence.words[place].text in _PAUSES
+        if is_pause or place in breaks:
+            if any(map(is_word, sentence.words[first:place])):
+                yield first, place
+            first = place + is_pause
+    if any(map(is_word, sentence.words[first:])):
+        yield first, len(sentence.words)
+
+
+def _places(sentence: Sentence, name: Name, first: int, stop: int) -> Sequence[Span]:
+    """Where words between two places name a value."""
+    said = [word.text for word in sentence.words[first:stop]]
+    size = len(name)
+    return [(first + at, first + at + size) for at in range(len(said) - size + 1) if said[at : at + size] == [*name]]
+
+
+def _numbered(sentence: Sentence, first: int, stop: int) -> Sequence[Span]:
+    return [(place, place + 1) for place in range(first, stop) if sentence.words[place].text[0].isdigit()]
+
+
+def _judged(sentence: Sentence, first: int, stop: int, values: Sequence[Span]) -> Clause | None:
+    """The verdict of a clause, with a placeholder for each value."""
+    parts, place = [], first
+    for begin, end in values:
+        parts += [_shown(sentence, place, begin), VALUE]
+        place = end
+    shown = " ".join([*parts, _shown(sentence, place, stop)])
+    clause = Sentence(shown, 0, len(shown), "")
+    return judged(clause, 0, len(clause.words))
+
+
+def _shown(sentence: Sentence, first: int, stop: int) -> str:
+    return sentence.text[sentence.words[first].start : sentence.words[stop - 1].end] if first < stop else ""
+
+
+def _numbers(answer: str) -> frozenset[str]:
+    return frozenset(word.text for word in words(fold(answer)))
+
+
+def _is_verdict(sentence: Sentence, number: int, units: frozenset[str]) -> bool:
+    """Whether all that a sentence says is that a number is the value: "So it's 42.", "It should be 42 cm.".
+
+    The words behind the number must be among `units`.
+    """
+    said = []
+    for first, stop in _clauses(sentence):
+        is_here = first <= number < stop
+        is_unit = is_here and units.issuperset(word.text for word in sentence.words[number + 1 : stop])
+        values = [(number, stop if is_unit else number + 1)] if is_here else []
+        clause = _judged(sentence, first, stop, values)
+        if clause is None or clause.verdict is Verdict.REJECTS:
+            return False
+        said.append(clause)
+    slots = frozenset[str]().union(*(each.slots for each in said))
+    return bool(said) and (not slots.isdisjoint([Slot.THIS, Slot.TURN]) or not _LEADS.isdisjoint(sentence.kinds))
+
+
+def _is_result(sentence: Sentence, number: int) -> bool:
+    """Whether a sentence begins by concluding, and ends in a number with what it counts: "So there are 48 pairs."."""
+    places = [cue.first for cue in sentence.cues if cue.kind is Kind.ENDS and cue.first > number]
+    is_near = min(places, default=len(sentence.words)) - number - 1 <= _MAX_UNIT_WORDS
+    return is_near and sentence.begins(frozenset([Kind.SO]), 0)
+
+
+def _turns(behind: Sequence[Sentence], answer: str) -> bool:
+    """Whether a sentence turns from the answer, and no sentence since then names it: "But that counts 0", 等一下，我多算了."""
+    found, name = False, name_of(answer)
+    for sentence in behind:
+        is_named = bool(name) and bool(_places(sentence, name, 0, len(sentence.words)))
+        found = (found or turns(sentence) or _is_on_answer(sentence)) and not is_named
+    return found
+
+
+def _is_on_answer(sentence: Sentence) -> bool:
+    stop = sentence.past_cue(0, Kind.BUT)
+    return 0 < stop < len(sentence.words) and sentence.words[stop].text in pronouns()

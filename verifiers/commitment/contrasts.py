@@ -1,0 +1,58 @@
+"""A value that is only set against the answer: the 48 of "42 und nicht 48", "42, et non 48", "C y no la B".
+
+A word that denies, behind a comma or a word that joins, denies the value directly behind it, also where it denies nothing elsewhere:
+the "no" of "42, no 48" is a verdict of its own in "No, it is 48".
+"""
+
+from collections.abc import Sequence
+from functools import cache
+
+from verifiers.commitment.cues import Cue, Kind, Word, languages, listed
+from verifiers.commitment.wording import single
+
+_COMMAS = frozenset(",，、،;；(（—–")
+_LEADS = frozenset([Kind.THE, Kind.NOUN, Kind.NOT])
+_OPENS = frozenset("($[\\\"'“‘")
+
+
+@cache
+def denials() -> frozenset[str]:
+    """The words that deny, in all languages, however they stand in a clause."""
+    verdicts = [lexicon["verdict"] for lexicon in languages().values()]
+    found = {word for verdict in verdicts for slot in ("no", "not") for word in verdict.get(slot, ())}
+    return frozenset(word for word in found | listed("verb_denials") if word.isalpha())
+
+
+def joins(word: Word) -> bool:
+    """Whether a word may join a contrast to what stands before it, in any language: "and", "y", "а"."""
+    return word.text in single(Kind.JOINS, Kind.BUT)
+
+
+def contrasts(text: str, said: Sequence[Word], found: Sequence[Cue]) -> list[Cue]:
+    """The denials of values that are set against others, each as a cue over its word."""
+    known = denials()
+    places = [place for place, word in enumerate(said) if word.text in known]
+    return [Cue(Kind.NOT, place, place + 1) for place in places if place and _is_contrast(text, said, found, place)]
+
+
+def contrast_start(said: Sequence[Word]) -> int | None:
+    """Where words between two values begin to set the second one against the first; None if no joint does."""
+    places = [place for place, word in enumerate(said) if word.text in denials()]
+    joints = [said[place - 1] for place in places[-1:] if place]
+    return next((word.start for word in joints if word.text in _COMMAS or joins(word)), None)
+
+
+def _is_contrast(text: str, said: Sequence[Word], found: Sequence[Cue], place: int) -> bool:
+    if said[place - 1].text not in _COMMAS and not joins(said[place - 1]):
+        return False
+    stop = place + 1
+    while behind := [cue.stop for cue in found if cue.kind in _LEADS and cue.first == stop]:
+        stop = max(behind)
+    while stop < len(said) and said[stop].text in _OPENS:
+        stop += 1
+    return stop < len(said) and _is_value(text, said[stop]) and any(_is_value(text, said[at]) for at in range(place))
+
+
+def _is_value(text: str, word: Word) -> bool:
+    """Whether a word is a number, or a capital that may be an option's."""
+    return word.text[0].isdigit() or (len(word.text) == 1 and "A" <= text[word.start] <= "Z")
