@@ -43,6 +43,7 @@ Every step is linear in the length of any response, and looks at the last `MAX_O
 expressions here hold no nested repetition, and no unbounded repetition directly behind another.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Literal
 
@@ -185,7 +186,7 @@ def _extracted(response: str, params: ExtractionParams, auto: Sequence[Channel],
     if params.extract == "auto":
         found = _marked(response, segment, channels, params.on_conflict)
         if found is not None:
-            return found
+            return _alone_at_end(response, params, auto, segment, found) or found
         channels = [channel for channel in channels if channel not in _MARKS]
     for channel in channels:
         if end == segment.end and channel in _SAID_LAST:
@@ -196,6 +197,25 @@ def _extracted(response: str, params: ExtractionParams, auto: Sequence[Channel],
             continue
         return committed(response, channel, offers, params.on_conflict)
     return Extraction(None, None, None, "no_answer")
+
+
+def _alone_at_end(
+    response: str, params: ExtractionParams, auto: Sequence[Channel], segment: Segment, found: Extraction
+) -> Extraction | None:
+    """The number or formula that is all of a last paragraph, behind an announcement in another; None if there is none."""
+    is_open = found.channel is Channel.ANSWER_LINE and params.on_conflict != "reject"
+    begin = max(segment.start, segment.end - _MAX_ALONE_CHARS)
+    last = _LAST_PARAGRAPH.search(response, begin, segment.end) if is_open else None
+    if last is None or (found.span is not None and found.span[1] > last.start()):
+        return None
+    rest = msgspec.structs.replace(segment, start=last.start("value"))
+    later = _extracted(response, params, auto, rest)
+    return later if later.answer is not None else None
+
+
+_MAX_ALONE_CHARS = 120
+_ALONE = rf"\*{{0,2}}(?:\$[^$\n]{{1,80}}\$|{NUMBER})\*{{0,2}}"
+_LAST_PARAGRAPH = re.compile(rf"(?<=[.!?。！？।؟])[^\S\n]{{0,4}}\n\s{{0,8}}\n\s{{0,8}}(?P<value>{_ALONE}\s{{0,8}})\Z")
 
 
 def _standing(
@@ -235,13 +255,17 @@ def _gainsaid_at(response: str, end: int, answer: str, is_auto: bool) -> int | N
 
 
 def _is_concluded(response: str, start: int, later: Extraction, *, is_result: bool) -> bool:
-    """Whether a last number ends a sentence that concludes it: "So 48.", "6*8=48.".
+    """Whether a last number ends a sentence that concludes it ("So 48.", "6*8=48."), or is a line of its own.
 
     With `is_result`, the sentence is known to conclude.
     """
     if later.channel is not Channel.LAST_NUMBER or later.span is None:
         return False
     if is_result:
+        return True
+    line = response.rfind("\n", start, later.span[0]) + 1
+    beside = response[line : later.span[0]] + response[later.span[1] :].partition("\n")[0]
+    if line and not any(map(str.isalnum, beside)):
         return True
     sentence = sentence_at(response, later.span[0], start, len(response))
     first, stop = sentence.place(later.span)

@@ -155,7 +155,13 @@ def _answer_start(sentence: Sentence, noun: Cue) -> tuple[int, bool] | None:
     is_plain = place == noun.stop and (begins_value(sentence, place) or _has_no_verb(sentence, noun))
     if sentence.skipped(noun.first) == 0 and (is_marked or is_plain):
         return place, False
-    return None
+    return (place, True) if _is_inverted(sentence, noun) and begins_value(sentence, place) else None
+
+
+def _is_inverted(sentence: Sentence, noun: Cue) -> bool:
+    """Whether a conclusion puts the verb before the noun, as Germanic languages do: "Also lautet die Antwort …"."""
+    verb = sentence.ends_in(frozenset([Kind.IS]), sentence.skipped(noun.first))
+    return verb is not None and sentence.ends_in(frozenset([Kind.SO]), verb.first) is not None
 
 
 def _has_no_verb(sentence: Sentence, noun: Cue) -> bool:

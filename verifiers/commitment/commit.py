@@ -84,6 +84,7 @@ class Commitment(NamedTuple):
     """All that was read as a possible value, in order; only if an explanation was asked for."""
 
 
+_ENDS_PARAGRAPH = re.compile(r"[.!?。！？।؟][\"'”’»)\]*_]{0,4}[^\S\n]{0,4}\n\s{0,8}\n\s{0,8}\Z")
 _MANY = 3
 _MAX_SENTENCES = 400
 _FORMULA_SENTENCES = 6
@@ -137,6 +138,8 @@ def commit(text: str, values: Values, on_conflict: str, explain: bool = False) -
     found = None if on_conflict == "reject" else _final_line(text, values)
     if found is None:
         offers = reader.offers(0 if on_conflict == "reject" or values.multi else reader.begin())
+        if offers and not marks and (alone := reader.alone_at_end()) is not None:
+            offers.append(alone)
         found = _found(reader, marks, offers, on_conflict)
     if not explain:
         return found
@@ -446,6 +449,19 @@ class _Reader:
                 found[-1] = found[-1]._replace(names=names, sentence=place)
         return found
 
+    def alone_at_end(self) -> Offer | None:
+        """The offer of a last paragraph that is nothing but a value, behind a paragraph of sentences."""
+        place = len(self._tail) - 1
+        if place < 1:
+            return None
+        sentence, above = self._tail[place], self._tail[place - 1]
+        if not _ENDS_PARAGRAPH.search(self._text, max(0, sentence.start - _SHORT_CHARS), sentence.start):
+            return None
+        names = self._values.named(self._text[sentence.start : sentence.end])
+        is_value = names and not sentence.asks and self._values.named(self._text[above.start : above.end]) is None
+        span = trim(self._text, sentence.start, sentence.end)
+        return Offer(names, span, place, _STRONG[Stance.ANNOUNCED], "line") if names and is_value else None
+
     def _entry(self, place: int) -> Names | None:
         """The options that make up a whole line; None if the line says anything else."""
         sentence = self._tail[place]
@@ -676,6 +692,9 @@ class _Reader:
         distinct = {each.names for each in offers if not (self._values.multi and each.names <= last.names)} | {
             last.names
         }
+        if len(distinct) > 1 and on_conflict != "reject":
+            offers = [each for each in offers if each is last or not is_taken_back(self._text, each.span[1])]
+            distinct = {each.names for each in offers} & distinct
         if last.strength == 3 and self._is_against_another(last, offers):
             return refused
         if not last.names or len(distinct) >= _MANY or (on_conflict == "reject" and len(distinct) > 1):

@@ -38,6 +38,8 @@ def read_lines(text: str, start: int, end: int) -> Offers:
         first, stop = content(text, each, limit)
         inner = trim(text, first, stop)
         sentence = Sentence(text, *inner, text[stop : stop + 1])
+        if not is_last and _only_concludes(sentence):
+            continue
         if inner[0] < inner[1] and each.has_verb and _is_remark(sentence):
             continue
         if (offers and _is_conditional(text, each)) or ((offers or not is_last) and _is_verdict(text, each, sentence)):
@@ -56,6 +58,18 @@ def read_lines(text: str, start: int, end: int) -> Offers:
     if used:
         return Offers(offers, "no_answer")
     return with_boxes(text, offers) if offers else NO_OFFERS
+
+
+def _only_concludes(sentence: Sentence) -> bool:
+    """Whether the words below a heading only lead to the next announcement: "**Answer** Therefore, the"."""
+    led = {place for cue in sentence.cues if cue.kind in _CONCLUDES for place in range(cue.first, cue.stop)}
+    return sentence.begins(_SO, 0) and all(
+        place in led or not word.text.isalnum() for place, word in enumerate(sentence.words)
+    )
+
+
+_SO = frozenset([Kind.SO])
+_CONCLUDES = frozenset([Kind.SO, Kind.IS, Kind.THE, Kind.RIGHT])
 
 
 def _is_conditional(text: str, announced: Announcement) -> bool:

@@ -66,6 +66,8 @@ VALUE = "zzzvalue"
 _MAX_CHARS = 300
 _MAX_WORDS = 40
 _MAX_SENTENCES = 6
+_MAX_BESIDE_TURN = 2
+"""The words beside one that turns: "wait a second"."""
 _PAUSES = frozenset(",;:，；：、،؛—–(（[【…")
 _OWN_ENDS = re.compile(r"[.!?。！？।؟\n]")
 
@@ -88,8 +90,12 @@ def _rejected(text: str, answer_end: int, begin: int, is_own: bool) -> int | Non
         if _is_list([clause for clause, _, _ in clauses]):
             return None
         for clause, first, stop in clauses:
-            # "x = 2 or x = -3 (rejected)": the verdict is on the value before it.
-            if clause is None and is_own and not _has_digit(sentence, first, stop):
+            # "x = 2 or x = -3 (rejected)": the verdict is on the value before it. "Moment mal, das ist falsch" only turns.
+            if (
+                clause is None
+                and (is_own or _only_turns(sentence, first, stop))
+                and not _has_digit(sentence, first, stop)
+            ):
                 continue
             if clause is None or (clause.verdict is Verdict.REJECTS and sentence.asks):
                 return None
@@ -99,6 +105,24 @@ def _rejected(text: str, answer_end: int, begin: int, is_own: bool) -> int | Non
                 return sentence.words[stop - 1].end
         is_own = False
     return None
+
+
+def _only_turns(sentence: Sentence, first: int, stop: int) -> bool:
+    """Whether a clause is words that turn and few others: "wait a second", "Moment mal"."""
+    turned = _turned(sentence, first)
+    return turned > first and stop - turned <= _MAX_BESIDE_TURN
+
+
+def _turned(sentence: Sentence, first: int) -> int:
+    """The place behind the words that turn at the beginning of a clause."""
+    plain = [word.text for word in sentence.words[first : first + _MAX_WORDS]]
+    found = [
+        first + len(phrase)
+        for language in _by_first_word().get(plain[0], ())
+        for phrase, slot in _table(language)[plain[0]]
+        if slot is Slot.TURN and plain[: len(phrase)] == phrase
+    ]
+    return max(found, default=first)
 
 
 def _has_digit(sentence: Sentence, first: int, stop: int) -> bool:
@@ -166,8 +190,7 @@ def turns(sentence: Sentence) -> bool:
         clause = judged(sentence, first, stop)
         if clause is not None:
             return clause.verdict is Verdict.REJECTS or Slot.TURN in clause.slots
-        opening = judged(sentence, first, first + 1)
-        return opening is not None and Slot.TURN in opening.slots
+        return _turned(sentence, first) > first
     return False
 
 

@@ -724,7 +724,9 @@ class Sentence:
         is_arrow = tells and (
             self.words[place - 1].text in "→⇒➜⟹∴" or [w.text for w in self.words[place - 2 : place]] == ["=", ">"]
         )
-        if is_arrow or self.ends_in(_SO, place - 1 if comma else place):
+        # "Also ist die Antwort A": Germanic languages put the verb before the noun there.
+        is_inverted = verb and place < first and self.ends_in(_SO, at)
+        if is_arrow or is_inverted or self.ends_in(_SO, place - 1 if comma else place):
             return Stance.CONCLUDED
         return Stance.STATED
 

@@ -334,12 +334,14 @@ def _behind_verb(sentence: Sentence, start: int, end: int) -> Span | None:
     leads = [cue.stop for cue in sentence.cues if cue.kind in _VERBS]
     leads += [cue.stop + 1 for cue in sentence.cues if cue.kind is Kind.HAS and _is_noun(sentence, cue.stop)]
     leads += [place + 1 for place, word in enumerate(sentence.words) if word.text in ":："]
-    leads += [0] if text[start] == "$" or text.startswith("\\(", start) else []
+    opening = strip(text, start, end, "*_")[0]
+    leads += [0] if text.startswith(("$", "\\("), opening) else []
     for lead in sorted({*leads}, reverse=True):
         if lead >= len(sentence.words):
             continue
-        first = strip(text, sentence.words[lead].start if lead else start, end)[0]
-        first = _past_emphasis(text, start, first)
+        first = opening
+        if lead:
+            first = _past_emphasis(text, start, strip(text, sentence.words[lead].start, end)[0])
         if (found := _expression(text, first, end) or _with_nouns(sentence, first, end)) is not None:
             return found
     return _behind_subject(sentence, start, end)

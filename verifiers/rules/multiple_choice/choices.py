@@ -102,6 +102,8 @@ def _read(
     texts = _labelled(reference, labels, choices, letters)
     if isinstance(texts, Verdict):
         return texts
+    if all(text.strip() == label for label, text in texts.items()):
+        texts = dict.fromkeys(texts, "")  # "a" is an article, and not the text of an option
     options = Options(texts, multi)
     expected = _expected(reference, options)
     if expected is None:
