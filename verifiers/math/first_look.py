@@ -147,7 +147,8 @@ class FirstLook:
         answer = extraction.answer
         if answer is None and (said := said_last(response, self._references, self._params, extraction)) is not None:
             return Found(response[slice(*said)], "found", judged_at(extraction, said).detail(explain))
-        if answer is not None and extraction.channel in _SAID and extraction.span is not None:
+        is_said = extraction.channel in _SAID and extraction.span is not None
+        if extraction.span is not None and is_said and answer == response[slice(*extraction.span)]:
             span = stated(response, *extraction.span)
             answer = response[slice(*span)]
             extraction = judged_at(extraction, span)
