@@ -87,3 +87,22 @@ def test_words_beside_a_mark_that_make_another_value_are_not_ignored(response: s
 )
 def test_ordinary_text_beside_a_mark_changes_nothing(response: str, found: Found) -> None:
     assert found.judge("math", response, reference="42").score == 1.0
+
+
+@table(
+    "response, right, wrong",
+    [
+        (r"$\boxed{25}^\circ$F", r"25^\circ F", r"25^\circ C"),
+        (r"\boxed{25}°C", "25 °C", "25 °F"),
+        (r"<answer>25</answer> °F", "25 °F", "25 °C"),
+        (r"€\boxed{25}", "25 euros", r"\$25"),
+        (r"$\$\boxed{25}$", r"\$25", "25 euros"),
+        (r"£<answer>25</answer>", "£25", r"\$25"),
+        (r"<answer>25</answer> cents", r"\$0.25", r"\$25"),
+        (r"<answer>25</answer> kg", "25 kg", "25 g"),
+        (r"\boxed{25} per hour", "25 per hour", "25 per minute"),
+    ],
+)
+def test_units_and_currencies_beside_a_mark_are_whole(response: str, right: str, wrong: str, found: Found) -> None:
+    for reference, score in ((right, 1.0), ("25", 1.0), (wrong, 0.0)):
+        assert found.judge("math", response, reference=reference).score == score
