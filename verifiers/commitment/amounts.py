@@ -117,7 +117,7 @@ def is_counted(after: str) -> bool:
     said = LETTERS.findall(after)
     if not said:
         return True
-    if _operators().match(after) or said[0].casefold() in single(Kind.JOINS) - _ARTICLES:
+    if _operators("operators").match(after) or said[0].casefold() in single(Kind.JOINS) - _ARTICLES:
         return False
     if after.isascii():
         return True
@@ -151,11 +151,17 @@ _ARTICLES = frozenset(["a", "&"])
 
 
 @cache
-def _operators() -> re.Pattern[str]:
-    forms = {form for phrase in listed("operators") for form in phrases(phrase)}
+def _operators(*names: str) -> re.Pattern[str]:
+    forms = {form for name in names for phrase in listed(name) for form in phrases(phrase)}
     latin = any_of(form for form in forms if form < _UNSPACED)
     glued = any_of(form for form in forms if form >= _UNSPACED)
     return re.compile(rf"\s*(?:(?:{latin})(?![^\W\d_])|{glued})", re.IGNORECASE)
+
+
+def operates_on_figures(after: str) -> bool:
+    """Whether a text begins with an operator and figures: "plus 5", の2倍."""
+    operator = _operators("operators", "infixes").match(after)
+    return operator is not None and after[operator.end() :].lstrip(" $")[:1].isdigit()
 
 
 _UNSPACED = "\u0e00"

@@ -10,10 +10,13 @@ from dataclasses import dataclass
 import msgspec
 
 from verifiers.commitment.behind import is_denied
+from verifiers.commitment.beside import PLAIN, read_beside
 from verifiers.commitment.extraction import Reason
+from verifiers.commitment.links import Link, link_of_offers
 from verifiers.commitment.neighbours import is_spoken_of, stands_alone, with_name
 from verifiers.commitment.offers import MAX_OFFERS, NO_OFFERS, Offer, Offers
 from verifiers.commitment.spans import strip, unwrap
+from verifiers.commitment.stance import sentence_at
 
 _BOX_OPENING = re.compile(r"(?:\s{0,8}\[[^\]\n]{0,40}\]){0,2}\s{0,8}\{")
 _BOX_BARE = re.compile(r"\s{0,8}((?:[-+−]?\d|\\[A-Za-z])[^\s$]{0,200}|[A-Za-z](?![A-Za-z]))")
@@ -60,8 +63,11 @@ def read_boxes(text: str, start: int, end: int) -> Offers:
     last = closed[-1].outer_end
     if len(closed) > 1:
         closed = _usable(text, start, end, closed)
-    if not closed or not stands_alone(text, start, end, closed[-1]):
+    beside = read_beside(text, start, end, closed[-1]) if closed else PLAIN
+    if not closed or beside.is_other or not stands_alone(text, start, end, closed[-1], beside):
         return Offers(closed, "no_answer", last)
+    if beside is not PLAIN:
+        closed[-1] = msgspec.structs.replace(closed[-1], before=beside.before, after=beside.after)
     return Offers(closed)
 
 
@@ -116,12 +122,21 @@ def _usable(text: str, start: int, end: int, boxes: Sequence[Offer]) -> list[Off
     denied = [box for box in filled[-_MAX_JUDGED:] if is_denied(text, start, (box.outer_start, box.outer_end), end)]
     if denied and denied[-1] is filled[-1] and not _is_contrast(filled):
         denied.pop()
+    elif denied and denied[-1] is filled[-2] and _is_range(text, start, end, *filled[-2:]):
+        denied.append(filled[-1])
     return [with_name(text, start, box) for box in filled if box not in denied]
 
 
 def _is_contrast(boxes: Sequence[Offer]) -> bool:
     """Whether the last box only holds what the answer is not: "12, not 15"."""
     return len(boxes) > 1 and boxes[-1].outer_start - boxes[-2].outer_end <= _MAX_CONTRAST_CHARS
+
+
+def _is_range(text: str, start: int, end: int, low: Offer, high: Offer) -> bool:
+    """Whether two boxes are the ends of a range: "between 3 and 4"."""
+    sentence = sentence_at(text, low.outer_start, start, end)
+    is_joined = link_of_offers(text, low.outer_end, high.outer_start) is Link.PARTS
+    return is_joined and sentence.bounds((low.outer_start, low.outer_end))
 
 
 _MAX_CONTRAST_CHARS = 24

@@ -194,7 +194,7 @@ def _marks(text: str, values: Values, on_conflict: str) -> Sequence[Mark]:
     for channel, reader in (("answer_tag", read_tags), ("boxed", read_boxes), ("hash4", read_hashes)):
         offers = reader(text, 0, len(text))
         for each in offers.items:
-            inner = _unwrapped(text[each.start : each.end])
+            inner = _unwrapped(f"{each.before}{text[each.start : each.end]}{each.after}")
             is_asked = not values.may_ask and inner.rstrip(" *_$.").endswith(("?", "？", "؟"))
             names = None if is_asked else content(inner, values, on_conflict)
             found.append(Mark(channel, names, each.outer_start, each.outer_end))

@@ -30,7 +30,7 @@ def committed(text: str, channel: Channel, offers: Offers, on_conflict: OnConfli
     if len(items) == 1 and channel is not Channel.ANSWER_LINE:
         is_plain = not items[0].box_end or text.startswith(SPAN_ENDS, items[0].box_end)
         if is_plain or _unit(text, items[0]) is None:
-            return Extraction(seen[0].text, channel, seen[0].span, "found", seen)
+            return Extraction(_written(text, items[0]), channel, seen[0].span, "found", seen)
     group, conflicting = _last_group(text, items, link_of_numbers if channel is Channel.LAST_NUMBER else link_of_offers)
     if conflicting or (channel is Channel.ANSWER_LINE and names_alternatives(seen[-1].text)):
         return Extraction(None, channel, None, "conflicting_answers", seen)
@@ -54,7 +54,8 @@ def _joined(text: str, group: Sequence[Offer]) -> str:
 
 def _written(text: str, offer: Offer) -> str:
     unit = _unit(text, offer)
-    return text[offer.start : offer.end] + ("" if unit is None else text[slice(*unit)])
+    behind = offer.after if unit is None else text[slice(*unit)]
+    return f"{offer.before}{text[offer.start : offer.end]}{behind}"
 
 
 def _unit(text: str, offer: Offer) -> tuple[int, int] | None:

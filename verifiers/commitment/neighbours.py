@@ -5,6 +5,7 @@ import re
 import msgspec
 
 from verifiers.commitment.behind import is_denied
+from verifiers.commitment.beside import Beside
 from verifiers.commitment.cues import listed
 from verifiers.commitment.latex import FUNCTIONS, OPERATORS, command_at, command_before, split
 from verifiers.commitment.offers import Offer
@@ -19,6 +20,7 @@ _GROUP = r"\\(?:end|text\w{0,6}|mathrm|mathbf|mbox|color|textcolor|tag)\s?\{[^{}
 _ITEM = r"(?:^|[\s$])\(?(?:[a-h]|[ivx]{1,4}|\d{1,2})[.)]"
 _MARKUP_BEFORE = re.compile(rf"(?:<[/A-Za-z][^<>]{{0,20}}>|[-=]>|⇒|→|\\[,;:! ]|{_GROUP}|{_ITEM})$")
 _LAYOUT = split("implies Rightarrow Longrightarrow rightarrow to therefore quad qquad displaystyle approx equiv in")
+_FACTORS = FUNCTIONS | {"pi"}
 _SPACES = re.compile(r"(?:\s|\\[,;:! ]){0,4}")
 _SIGN_BEHIND = re.compile(
     r"\^(?!\s?\{?\s?(?:\\circ|\\prime|°|'))|[²³⁰¹⁴-⁹√>≤≥≠×·÷±]|<(?![/A-Za-z|])|[-+−](?![->])|/(?!\w{0,8}>)|[*](?![*])"
@@ -47,21 +49,22 @@ def is_spoken_of(text: str, start: int, box: Offer) -> bool:
 _QUOTES = " \t\n`\"'“‘$*(\\"
 
 
-def stands_alone(text: str, start: int, end: int, box: Offer) -> bool:
+def stands_alone(text: str, start: int, end: int, box: Offer, beside: Beside) -> bool:
     r"""Whether a box alone is the answer: it has no factor, sign, bound or function (`2\boxed{21}`), and stands.
 
     A box behind `name =` or at the end of a chain of equations is the answer. Text outside its formula does not change
-    it.
+    it. What is read as a part of its value (`beside`) does not either.
     """
     before = text[max(start, box.outer_start - _BESIDE_CHARS) : box.outer_start]
-    if not before.endswith(_OPENINGS) and not before.isspace() and _binds_left(text, start, box.outer_start, before):
+    is_free = beside.before or before.endswith(_OPENINGS) or before.isspace()
+    if not is_free and _binds_left(text, start, box.outer_start, before):
         return False
     if text.startswith(SPAN_ENDS, box.outer_end):
         if end - box.outer_end < 4:
             return not text.startswith(("?", "？"), end - 1) and not is_denied(
                 text, start, (box.outer_start, box.outer_end), end
             )
-    elif _binds_right(text, start, end, box.outer_end, before):
+    elif not beside.after and _binds_right(text, start, end, box.outer_end, before):
         return False
     span = box.outer_start, box.outer_end
     return not is_denied(text, start, span, end)
@@ -83,7 +86,7 @@ def _binds_left(text: str, start: int, position: int, before: str) -> bool:
         return (inner[-1:].isalnum() or inner[-1:] == "}") and _in_math(text, start, position)
     if last in _BINDS_LEFT:
         return last != ">" or head.rpartition("\n")[2].strip("> ") != ""
-    if command_before(head) in FUNCTIONS:
+    if command_before(head) in _FACTORS:
         return True
     if last in _BINDS_IN_MATH:
         adjacent = last in "-−|" and before == head and head[-2:-1] != last

@@ -23,6 +23,10 @@ class Offer(msgspec.Struct, frozen=True):
     """The end of the braces, for a box."""
     name: str = ""
     r"""The name of a box among several: `x` for `x = \boxed{42}`."""
+    before: str = ""
+    """The sign that stands before the mark, and belongs to the value."""
+    after: str = ""
+    """The words or signs behind the mark that belong to the value: "million", `/5`."""
 
 
 class Offers(msgspec.Struct, frozen=True):

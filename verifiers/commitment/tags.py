@@ -3,6 +3,9 @@
 import re
 from itertools import pairwise
 
+import msgspec
+
+from verifiers.commitment.beside import read_beside
 from verifiers.commitment.boxes import with_boxes
 from verifiers.commitment.cues import listed, words
 from verifiers.commitment.json_fields import json_answer
@@ -45,6 +48,11 @@ def read_tags(text: str, start: int, end: int) -> Offers:
             offers.append(Offer(*_tagged(text, begin, stop), tag.start(), outer_end))
     if not tags[-1][1]:
         return Offers(offers, "truncated")
+    if offers:
+        beside = read_beside(text, start, end, offers[-1])
+        if beside.is_other:
+            return Offers(offers, "no_answer", offers[-1].outer_end)
+        offers[-1] = msgspec.structs.replace(offers[-1], before=beside.before, after=beside.after)
     return with_boxes(text, offers)
 
 

@@ -145,12 +145,11 @@ class FirstLook:
                 day = written_day(response, in_figures, dated.span)
                 return Found(response[slice(*day)], dated.reason, judged_at(dated, day).detail(explain))
         answer = extraction.answer
-        if (
-            answer is None
-            and (sentence_span := said_last(response, self._references, self._params, extraction)) is not None
-        ):
+        sentence_span = said_last(response, self._references, self._params, extraction) if answer is None else None
+        if sentence_span is not None:
             return Found(response[slice(*sentence_span)], "found", judged_at(extraction, sentence_span).detail(explain))
-        if answer is not None and extraction.channel in _SAID and extraction.span is not None:
+        is_said = extraction.channel in _SAID and extraction.span is not None
+        if extraction.span is not None and is_said and answer == response[slice(*extraction.span)]:
             span = stated(response, *extraction.span)
             answer = response[slice(*span)]
             extraction = judged_at(extraction, span)
@@ -159,7 +158,8 @@ class FirstLook:
             is_cut_out = figures != answer and extraction.channel is Channel.LAST_NUMBER
             answer = _without_noun(figures) if is_cut_out else figures
         if answer is not None and extraction.channel in _CUT_OUT and extraction.span is not None:
-            answer += behind(response, answer, extraction.span[1], with_units=not self._is_numeric)
+            sign = "" if self._is_numeric else _currency(response, answer, extraction.span[0])
+            answer = sign + answer + behind(response, answer, extraction.span[1], with_units=not self._is_numeric)
         if answer is not None and extraction.span is not None and not is_number(answer):
             answer = in_english(answer, response, extraction.span)
         if answer is not None and len(answer) > MAX_READ_CHARS:
@@ -195,26 +195,30 @@ _LIKE_A_DAY = re.compile(r"(?=[^\d]{0,20}\d)[^\\{}^=+*<>|()]{6,60}")
 _OK = Status.OK
 _AROUND_CHARS = 300
 _SAID = (Channel.ANSWER_LINE, Channel.ANSWER_TAG)
-_CUT_OUT = (Channel.BOXED, Channel.LAST_NUMBER)
+_CUT_OUT = (Channel.ANSWER_TAG, Channel.BOXED, Channel.LAST_NUMBER)
 _UNIT_IN_FORMULA = re.compile(r"\s?\\(?:mathrm|text|rm)(?![A-Za-z])[^$\n]{1,60}?(?=\$|\\[)\]])")
-_GAP = re.compile(r"[\s}$*\\)]{0,6}")
+_GAP = re.compile(r"(?:[\s}$*\\)]|</answer>){0,6}")
+_DEGREE = re.compile(r"(?:°|\^\s?(?:\\circ|\{\s?\\circ\s?\}))\Z")
+_SCALE_OF_DEGREES = re.compile(r"[\s$}]{0,3}(?:\\(?:text|mathrm)\s?\{)?\s?(?P<letter>[CF])(?![A-Za-z])")
+_CURRENCY_BEFORE = re.compile(r"(?P<sign>[€£¥￥₹₩₽₺]|\\\$)[\s$*]{0,2}(?:\\boxed\s?\{|<answer>)\s{0,2}\Z")
+_CURRENCY_CHARS = 24
 _UNIT = re.compile(rf"(?:°\s?)?{LETTERS.pattern}(?:[/ ]{LETTERS.pattern}){{0,3}}")
 _SCALE_CHARS = 26
-_PLAIN_WORDS = frozenset(
-    ["in", "as", "a", "at", "do", "me", "us", "is", "so", "A", "I", "am", "per", "or", "and", "to"]
-)
+_PLAIN_WORDS = frozenset(["in", "as", "a", "at", "do", "me", "us", "is", "so", "A", "I", "am", "or", "and", "to"])
 _MAX_HAN = 5
 _UNSPACED = "\u0e00"
 _UNIT_CHARS = 60
 
 
 def behind(response: str, answer: str, end: int, with_units: bool) -> str:
-    r"""The scale word or unit right behind a number that was cut out of its sentence: `36 grams`, `\boxed{3}` million.
+    r"""The scale word or unit right behind a number that a mark or a sentence held: `36 grams`, `\boxed{3}` million.
 
     Units are read only if the reference may have one. Otherwise a unit is ignored, and reading it would only take time.
     """
     if with_units and is_number(answer) and (unit_match := _UNIT_IN_FORMULA.match(response, end)):
         return unit_match[0] if (key := units.key(unit_match[0])) is not None and units.is_known(key) else ""
+    if with_units and _DEGREE.search(answer) and (degrees := _SCALE_OF_DEGREES.match(response, end)):
+        return f" {degrees['letter']}"
     gap = _GAP.match(response, end)
     if gap is None or not is_number(answer):
         return ""
@@ -225,6 +229,12 @@ def behind(response: str, answer: str, end: int, with_units: bool) -> str:
         return f" {scale}"
     unit = _unit(response[offset : offset + _UNIT_CHARS]) if with_units else ""
     return rf" \text{{ {unit}}}" if unit else ""
+
+
+def _currency(response: str, answer: str, start: int) -> str:
+    r"""The sign of a currency before the mark of a number: `€\boxed{25}`."""
+    sign = _CURRENCY_BEFORE.search(response, max(0, start - _CURRENCY_CHARS), start) if is_number(answer) else None
+    return sign["sign"] if sign else ""
 
 
 def _unit(tail: str) -> str:

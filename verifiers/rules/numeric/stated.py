@@ -203,7 +203,8 @@ def _stated(scene: _Scene, params: commitment.ExtractionParams) -> str | None:
     if _has_none(extraction) and params.extract == "auto":
         return _bare(scene)
     if extraction.channel is Channel.ANSWER_TAG and extraction.answer is not None and extraction.span is not None:
-        return response[slice(*commitment.stated(response, *extraction.span))]
+        is_as_written = extraction.answer == response[slice(*extraction.span)]
+        return response[slice(*commitment.stated(response, *extraction.span))] if is_as_written else extraction.answer
     if extraction.channel is not Channel.LAST_NUMBER or not extraction.candidates:
         return extraction.answer
     if extraction.reason not in ("found", "conflicting_answers"):
