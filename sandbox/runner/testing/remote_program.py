@@ -188,6 +188,8 @@ class RemoteProgram:
         """The last objects that have values: numbers and tuples cannot be referred to weakly."""
         self._remote_classes: dict[int, RemoteClass] = {}
         self._classes: dict[int, type[BaseException]] = {}
+        self._classes_of_tests: dict[str, type[Exception]] = {}
+        """Exceptions that tests define in one file with the program, by their names."""
         self._encoder = _RemoteEncoder(self._foreign, first=0)
         self._lent_states: LentStates | None = None
         """Of what the open call has been lent, if the program's changes of it do not stay."""
@@ -247,6 +249,15 @@ class RemoteProgram:
         """Note what the program has been given to keep."""
         if number is not None and type(value) in _CONTAINERS:
             self._keep(_number(number), value)
+
+    def share_exception(self, kind: type[Exception]) -> None:
+        """Let a class that tests define in one file with the program be the program's class of this name.
+
+        A program that defines none gets one, if the class has nothing but bases.
+        """
+        self._classes_of_tests[kind.__name__] = kind
+        if not self.rehearses and not any(map(_is_member, vars(kind).values())):
+            self._ask(["define", kind.__name__, [base.__name__ for base in kind.__bases__]])
 
     def delete(self, target: int, name: str) -> None:
         self._ask(["delete", target, name])
@@ -719,6 +730,8 @@ class RemoteProgram:
             if len(self._classes) >= _MAX_CLASSES:
                 raise Undecodable("too many classes")
             parents = tuple(dict.fromkeys(self._to_class(base) for base in bases)) or (Exception,)
+            if (own := self._classes_of_tests.get(name)) is not None:
+                parents = (*(parent for parent in parents if not issubclass(own, parent)), own)
             self._classes[number] = remote_exceptions.named_class(self, number, name, module, parents)
         return self._classes[number]
 
@@ -766,6 +779,11 @@ def _most_lent(function: Any) -> int:
         isinstance(function, types.MethodType) and lent_class(type(function.__self__)) is not None
     )
     return MOST_LENT if is_of_object else MOST_OF_FUNCTIONS
+
+
+def _is_member(value: object) -> bool:
+    """Whether a class has more in its body than a docstring."""
+    return callable(value) or isinstance(value, property | classmethod | staticmethod)
 
 
 def _table_class(module: Any, name: Any) -> type:
