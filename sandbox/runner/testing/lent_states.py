@@ -11,6 +11,7 @@ from typing import Any, Final
 from sandbox.runner.testing.arguments import copy_changes
 from sandbox.runner.testing.identity import replace_contents
 from sandbox.runner.testing.object_server import is_of_tests, lent_class
+from sandbox.runner.testing.remote_objects import Remote
 
 _CONTAINERS: Final = (list, dict, set, bytearray, collections.deque)
 _BUFFERS: Final = (io.StringIO, io.BytesIO)
@@ -54,6 +55,8 @@ class LentStates:
 
     def _parts(self, value: Any) -> list[Any] | None:
         """What a value holds; None: nothing that can change."""
+        if issubclass(type(value), Remote):
+            return None
         if isinstance(value, _NESTING):
             return [*value]
         if isinstance(value, types.FunctionType):
