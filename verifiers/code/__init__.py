@@ -39,7 +39,7 @@ from verifiers.code.comparators import Comparator, Mode
 from verifiers.code.judging import Judged, Terms
 from verifiers.code.outcomes import Policy
 from verifiers.code.prelude import Prelude
-from verifiers.code.programs import language_named, language_of, languages_of, program_of
+from verifiers.code.programs import demand_boxes, language_named, language_of, languages_of, program_of
 from verifiers.code_blocks import Found, Select
 from verifiers.commitment import Think, final_segment
 from verifiers.long_texts import BROKEN_LIMITS, INLINE_CHARS, sendable, trouble
@@ -122,7 +122,7 @@ FIND = Task(
 
 class Code(Verifier[CodeParams]):
     name = "code"
-    version = "17"
+    version = "18"
     params = CodeParams
     summary = "The response's program passes its tests: stdin and stdout, calls, asserts, pytest, unittest, checkers"
     deterministic: ClassVar[bool] = True
@@ -204,9 +204,11 @@ class Code(Verifier[CodeParams]):
 
         Raises:
             InvalidItem: the task's tests are not possible in the language that it demands.
+            SandboxUnavailable: no box here has a language that every program of the task needs.
         """
         demanded = language_of(item.params.language, suite)
         allowed = languages_of(demanded, suite)
+        demand_boxes(self._sandbox.languages, demanded, suite)
         extracted = await self._extract(item, suite, demanded, allowed)
         if isinstance(extracted, Verdict):
             return extracted

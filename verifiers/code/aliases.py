@@ -14,6 +14,7 @@ import ast
 import base64
 import json
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
@@ -688,11 +689,32 @@ def _demand_assertion(tree: ast.Module, head: ast.Module | None, where: str, cod
             "vacuous_test", f"{where} asserts only in what is never run: {clip(code)!r}; call it, or send it as `tests`"
         )
     if not analysis.uses_program(module) and not sharing.uses_files(module):
-        raise InvalidItem("vacuous_test", f"{where} uses nothing of the program: {clip(code)!r}")
+        modules = _imported_modules(module)
+        raise InvalidItem("vacuous_test", f"{where} uses nothing of the program{modules}: {clip(code)!r}")
 
 
 def _shared(*trees: ast.Module | None) -> str:
+    for tree in trees:
+        if tree is not None and (text := sharing.unreachable_program(tree)):
+            raise InvalidItem(
+                "tests_not_supported",
+                f"the tests use `{clip(text)}`, and the program is neither in their package nor a file; "
+                "write `from solution import NAME`",
+            )
     return next((text for tree in trees if tree is not None and (text := sharing.shared_by(tree))), "")
+
+
+def _imported_modules(*trees: ast.Module | None) -> str:
+    """What to say of modules from which tests import names, one of which may be meant to be the program."""
+    imports = [
+        node for tree in trees if tree is not None for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
+    ]
+    modules = sorted({node.module for node in imports if node.module and not _is_of_library(node.module)})
+    return f" (that is the module `solution`; they import from {clip(', '.join(modules))})" if modules else ""
+
+
+def _is_of_library(module: str) -> bool:
+    return module.partition(".")[0] in sys.stdlib_module_names
 
 
 def _uses_files(*trees: ast.Module | None) -> bool:
@@ -759,7 +781,8 @@ def _modules(raw: _Raw, kind: CaseType) -> Suite:
     if not any(tree is None or analysis.names_program(tree) or sharing.uses_files(tree) for tree in trees.values()):
         raise InvalidItem(
             "vacuous_test",
-            f"the tests in {sorted(files)[:5]} use nothing of the program: they define all that they call; take that out",
+            f"the tests in {sorted(files)[:5]} use nothing of the program{_imported_modules(*trees.values())}: they define or "
+            "import all that they call; take that out",
         )
     count = raw.count or count
     style = TestStyle.PYTEST if is_pytest else TestStyle.UNITTEST

@@ -1,10 +1,11 @@
 """Builds the program for a box: its language, and the code before the response's own text."""
 
 import re
+from collections.abc import Collection
 from typing import Final
 
 from sandbox import languages
-from sandbox.base import Program
+from sandbox.base import Program, SandboxUnavailable
 from verifiers.base import InvalidItem
 from verifiers.code import joining
 from verifiers.code.cases import CallTests, JoinedTest, StdioTests, Suite
@@ -68,6 +69,28 @@ def _obstacle(name: str, suite: Suite) -> str:
     if any(case.only_python for case in tests.cases):
         return f"the arguments of these tests do not exist in {name}"
     return ""
+
+
+def demand_boxes(available: Collection[str], demanded: str | None, suite: Suite) -> None:
+    """Check that boxes have what a task needs, whatever the response is.
+
+    Args:
+        available: The languages of the boxes; none if that is not known yet.
+        demanded: The language that the task demands, as of `language_of`.
+        suite: Its tests.
+
+    Raises:
+        SandboxUnavailable: they lack the task's language, or that of its checker.
+    """
+    tests = suite.tests
+    needed = {tests.language if isinstance(tests, JoinedTest) else demanded or ""}
+    if isinstance(tests, StdioTests) and tests.checker is not None:
+        needed.add(tests.checker.language)
+    if available and (lacking := needed - {*available, ""}):
+        raise SandboxUnavailable(
+            f"the task needs {', '.join(sorted(lacking))}, and the boxes have {sorted(available)}",
+            "language_unavailable",
+        )
 
 
 def program_of(extracted: Found, suite: Suite, prelude: Prelude) -> Program:

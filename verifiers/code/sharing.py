@@ -68,6 +68,7 @@ _OF_MOCKED_FUNCTIONS: Final = frozenset(
 )
 """What a mock has that stands for a function. Any other attribute shows that it stands for an object."""
 _OF_PROGRAM: Final = ("solution",)
+_FILES_OF_PROGRAM: Final = ("solution.py", "./solution.py")
 _BASES: Final = frozenset({"ABC", "Enum", "IntEnum", "StrEnum", "NamedTuple", "TypedDict", "Protocol", "Generic"})
 """Classes of the standard library that texts may use without an import."""
 _TOLD: Final = frozenset({"sys.stdout", "sys.stderr", "sys.argv", "os.environ"})
@@ -86,6 +87,21 @@ def shared_by(tree: ast.Module) -> str:
         or (uses_files(tree) and _started(tree))
         or ""
     )
+
+
+def unreachable_program(tree: ast.Module) -> str:
+    """How tests look for the program where it never is: in their own package, or in a file. Empty if they do not."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            names = (node.module or "").split(".") if node.module else [one.name for one in node.names]
+            if names[0] in _OF_PROGRAM:
+                return ast.unparse(node)
+        if isinstance(node, ast.Call) and _last_name(node.func) == "open" and node.args:
+            path = node.args[0]
+            is_read = len(node.args) == 1 or getattr(node.args[1], "value", "r") in ("r", "rb", "rt")
+            if is_read and isinstance(path, ast.Constant) and path.value in _FILES_OF_PROGRAM:
+                return ast.unparse(node)
+    return ""
 
 
 def uses_files(tree: ast.Module) -> bool:

@@ -24,12 +24,12 @@ from sandbox.runner.testing.identity import (
     MOST_TRACKED,
     Scope,
     SharingDecoder,
-    SharingEncoder,
     Tracked,
     changed,
     replace_contents,
     states,
 )
+from sandbox.runner.testing.lent_containers import MOST_LENT, LendingEncoder, is_known
 from sandbox.runner.testing.object_proxy import ProxyClass, is_proxy, new_proxy, number_of, proxy_class
 from sandbox.runner.testing.protocol import ARITHMETIC, HELD, IN_PLACE, ORDER, SPECIALS, VALUES
 from sandbox.runner.testing.rpc import Broken, RpcChannel
@@ -81,7 +81,7 @@ def serve(namespace: dict[str, Any], requests: int, replies: int) -> None:
         return
 
 
-class _ObjectEncoder(SharingEncoder):
+class _ObjectEncoder(LendingEncoder):
     """Tells instances of classes that are derived from plain types as objects.
 
     Args:
@@ -90,7 +90,7 @@ class _ObjectEncoder(SharingEncoder):
     """
 
     def __init__(self, foreign: Callable[[Any], Image], number: Callable[[object], int]) -> None:
-        super().__init__(foreign)
+        super().__init__(foreign, first=1)
         self._number = number
         self.keep: Callable[[Any], int | None] | None = None
         """Gives a container that tests may change its own number; None: they change none."""
@@ -100,7 +100,7 @@ class _ObjectEncoder(SharingEncoder):
         if keep is None or type(value) not in _CONTAINERS or self.is_apart:
             return super().part(value)
         image = super().part(value)
-        if type(image) is dict and "same" in image:
+        if is_known(image):
             return image
         number = keep(value)
         return image if number is None else {"kept": [number, image]}
@@ -210,6 +210,8 @@ class _Candidate:
         self._keeps_arguments = False
         self._kept_arguments: set[int] = set()
         self._encoder = _ObjectEncoder(self._foreign, self._number)
+        self._lent = self._encoder.lent
+        self._changes_of_lent: list[Image] = []
         self._argument_encoder = Encoder(self._argument)
         self._errors_around = 0
         self._decoder = SharingDecoder(
@@ -226,6 +228,7 @@ class _Candidate:
                 "module": lambda _, content: importlib.import_module(content),
                 "new": lambda decoder, content: self._to_new(decoder, *content),
                 "exception": lambda _, content: self._exception(content),
+                "shared": lambda decoder, content: self._to_lent(decoder, *content),
             }
         )
         self._actions: Mapping[str, Callable[..., Image]] = {
@@ -237,6 +240,8 @@ class _Candidate:
             "names": self._names,
             "describe": self._describe,
             "keep containers": self._keep_containers,
+            "define": self._define,
+            "changes": self._note_changes_of_lent,
         }
 
     def answer_next(self) -> None:
@@ -246,11 +251,15 @@ class _Candidate:
             Broken: there will be no more.
         """
         self._answer(self._channel.receive())
+        self._lent.clear()
 
-    def call_back(self, number: int, arguments: tuple[object, ...], keywords: dict[str, object]) -> object:
-        """Call one of the tester's callables, and return its result."""
+    def call_back(
+        self, number: int, arguments: tuple[object, ...], keywords: dict[str, object], *, stores: bool = False
+    ) -> object:
+        """Call one of the tester's callables, and return its result. It may store containers that it gets."""
         scope: Scope = []
-        images = self._encoder.images([*arguments, *keywords.values()], scope)
+        with self._encoder.lending(MOST_LENT if stores else 0):
+            images = self._encoder.images([*arguments, *keywords.values()], scope)
         positional, keyword_images = images[: len(arguments)], images[len(arguments) :]
         self._channel.send(
             ["call back", number, positional, dict(zip(keywords, keyword_images, strict=True)), self._printed.take()]
@@ -277,6 +286,9 @@ class _Candidate:
         if name == "update":
             self._update(*details)
             return
+        if name == "share":
+            self._share(*details)
+            return
         try:
             reply = self._call(*details) if name == "call" else ["value", self._actions[name](*details), None]
         except Broken:
@@ -287,6 +299,13 @@ class _Candidate:
 
     def _send(self, reply: list[Any]) -> None:
         *answer, changed = reply
+        try:
+            self._note_changes_of_lent()
+        except TooLarge as error:
+            answer = ["error", self._error(error)]
+        if self._changes_of_lent:
+            changed = [["shared", self._changes_of_lent], *(changed or ())]
+            self._changes_of_lent = []
         if self._containers is not None:
             changed = [*(changed or ()), *self._newly_stored, *self._changed_containers(), *self._dropped()] or None
             self._newly_stored.clear()
@@ -326,6 +345,12 @@ class _Candidate:
             delattr(self._objects[target], name)
         else:
             del self._namespace[name]
+
+    def _define(self, name: str, bases: list[str]) -> None:
+        """Define an exception of the tests, as if they were one file with the program, if it does not itself."""
+        known = {**vars(builtins), **self._namespace}
+        if name not in self._namespace and known.keys() >= {*bases}:
+            self._namespace[name] = type(name, tuple(known[base] for base in bases), {"__module__": "solution"})
 
     def _names(self) -> list[str]:
         return [name for name, value in self._namespace.items() if type(value) is not types.ModuleType]
@@ -402,6 +427,23 @@ class _Candidate:
         if self._containers is not None and number in self._containers:
             self._containers.agree(number)
 
+    def _to_lent(self, decoder: Decoder, number: int, *images: Image) -> Any:
+        if images:
+            self._lent.add(decoder.part(images[0]), self._encoder, number)
+        return self._lent[number]
+
+    def _note_changes_of_lent(self) -> None:
+        """Note what the program has changed in containers of the tests, to be sent with the next reply."""
+        for number, container in self._lent.changed(self._encoder):
+            self._changes_of_lent.append([number, self._encoder.contents_of_lent(container)])
+
+    def _share(self, changes: list[tuple[int, Image]]) -> None:
+        """Take over what the tests have changed."""
+        for number, image in changes:
+            container = self._lent[number]
+            replace_contents(container, self._decoder.contents(image, [(container, 0)]))
+            self._lent.agree(number, self._encoder)
+
     def _changed_containers(self) -> list[Image]:
         assert self._containers is not None
         return [[-number, self._result(self._objects[number])] for number in self._containers.changed()]
@@ -424,6 +466,7 @@ class _Candidate:
         old_states = states(passed, self._encoder)
         try:
             result = self._objects[target](*arguments, **keywords)  # type: ignore[operator]
+            self._note_changes_of_lent()
             reply = ["value", self._result(result, scope)]
         except Broken:
             raise
@@ -482,7 +525,7 @@ class _Candidate:
         return self._proxy_classes[number]
 
     def _ask(self, number: int, /, *arguments: object, **keywords: object) -> object:
-        return self.call_back(number, arguments, keywords)
+        return self.call_back(number, arguments, keywords, stores=True)
 
     def _object(self, value: Any) -> Image:
         return {"object": [self._number(value), self._number(type(value))]}

@@ -192,15 +192,17 @@ def _is_container(image: Image) -> bool:
 
 def states(scope: Scope, encoder: Encoder) -> list[Any]:
     """What the containers hold now, for `changed`."""
-    return [_state(container, encoder) for container, _ in scope]
+    return [state_of(container, encoder) for container, _ in scope]
 
 
 def changed(scope: Scope, old_states: Sequence[Any], encoder: Encoder) -> list[int]:
     """The numbers of the containers that hold something else than before."""
-    return [number for number, old in enumerate(old_states) if not _is_same(old, _state(scope[number][0], encoder))]
+    return [
+        number for number, old in enumerate(old_states) if not is_same_state(old, state_of(scope[number][0], encoder))
+    ]
 
 
-def _state(container: Any, encoder: Encoder) -> Any:
+def state_of(container: Any, encoder: Encoder) -> Any:
     """The items of a container, to be compared by identity; or an image of it."""
     if isinstance(container, list | collections.deque | set):
         return ([*container],)
@@ -211,7 +213,7 @@ def _state(container: Any, encoder: Encoder) -> Any:
     return encoder.image(container)
 
 
-def _is_same(old: Any, new: Any) -> bool:
+def is_same_state(old: Any, new: Any) -> bool:
     if type(old) is not tuple:
         return bool(old == new)
     return all(len(lhs) == len(rhs) and all(map(is_, lhs, rhs)) for lhs, rhs in zip(old, new, strict=True))

@@ -10,6 +10,7 @@ from typing import Any
 
 from sandbox.runner.testing import library
 from sandbox.runner.testing.object_server import NAMESPACE, lent_class
+from sandbox.runner.testing.remote_exceptions import is_shareable
 from sandbox.runner.testing.remote_objects import Remote
 from sandbox.runner.testing.remote_program import RemoteProgram
 from sandbox.runner.testing.specification import Specification, is_module_name, parsed
@@ -46,6 +47,8 @@ class TestNamespace(dict[str, Any]):
         super().__setitem__(name, value)
         if isinstance(value, type) and lent_class(value) is value:
             self._program.set(0, name, value)
+        elif is_shareable(value) and value.__name__ == name:
+            self._program.share_exception(value)
 
     def load_for_classes(self, source: str) -> None:
         """Bind the names that class bodies of a source use: the interpreter asks for those without `__missing__`."""

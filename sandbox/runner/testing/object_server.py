@@ -14,7 +14,8 @@ import copy
 import operator
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from sandbox.runner.testing.protocol import COMPUTED, TOLD
@@ -62,6 +63,8 @@ _LENT: Final[Mapping[str, tuple[str, ...]]] = {
 """Classes of the library whose objects are lent, too: nothing in them but names with underscores leads to the tests."""
 _CHANGEABLE: Final = frozenset({"SimpleNamespace", "Context"})
 """Those of them whose attributes programs may set."""
+_OF_OBJECTS: Final = (types.FunctionType, types.MemberDescriptorType)
+"""Attributes of classes that give a method, or what the object holds."""
 _stand_ins: dict[type, type] = {}
 
 
@@ -103,6 +106,19 @@ class ServedObject:
 
     def __call__(self, action: str, /, *operands: Any, **keywords: Any) -> Any:
         return _ACTIONS[action](self.thing, *operands, **keywords)
+
+
+def is_plain_access(function: object, operands: Sequence[Any]) -> bool:
+    """Whether a call gets or sets an attribute, and runs nothing of the tests."""
+    if not isinstance(function, ServedObject) or operands[0] not in ("get", "set") or isinstance(function.thing, type):
+        return False
+    kind: Any = type(function.thing)
+    if kind.__getattribute__ is not object.__getattribute__ or kind.__setattr__ is not object.__setattr__:
+        return False
+    members = [vars(one)[operands[1]] for one in kind.__mro__ if operands[1] in vars(one)]
+    if not members:
+        return not hasattr(kind, "__getattr__")
+    return isinstance(members[0], _OF_OBJECTS) or not hasattr(type(members[0]), "__get__")
 
 
 def is_of_tests(kind: type) -> bool:

@@ -10,6 +10,7 @@ import builtins
 import sys
 from typing import Any, Final
 
+from sandbox.runner.testing.object_server import NAMESPACE
 from sandbox.runner.testing.remote_objects import Owner
 
 _MAX_NAME_CHARS: Final = 100
@@ -38,6 +39,9 @@ class RemoteException(metaclass=_RemoteClass):
     _text = ""
 
     def __init__(self, *arguments: object) -> None:
+        if type(self).__init__ is RemoteException.__init__ and is_shared(type(self)):
+            Exception.__init__(self, *arguments)  # type: ignore[arg-type]  # what the tests' class adds, the program has
+            return
         try:
             super().__init__(*arguments)
         except (TypeError, ValueError):
@@ -58,6 +62,18 @@ class RemoteException(metaclass=_RemoteClass):
         if self._number is None or name.startswith("__"):
             raise AttributeError(name)
         return self._owner.get(self._number, name)
+
+
+def is_shared(kind: type) -> bool:
+    """Whether the tests define the class, too."""
+    return any(is_shareable(base) for base in kind.__mro__)
+
+
+def is_shareable(kind: object) -> bool:
+    """Whether it is an exception that tests define in one file with the program, and ends no loop or test by itself."""
+    if not isinstance(kind, type) or kind.__module__ != NAMESPACE or class_number(kind) is not None:
+        return False
+    return issubclass(kind, Exception) and not issubclass(kind, (StopIteration, StopAsyncIteration, AssertionError))
 
 
 def builtin_class(name: Any) -> type:

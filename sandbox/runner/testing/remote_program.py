@@ -23,17 +23,19 @@ from sandbox.runner.testing.arguments import copy_changes
 from sandbox.runner.testing.identity import (
     Scope,
     SharingDecoder,
-    SharingEncoder,
     Tracked,
     changed,
     copied,
     replace_contents,
     states,
 )
+from sandbox.runner.testing.lent_containers import MOST_LENT, MOST_OF_FUNCTIONS, LendingEncoder, is_known
+from sandbox.runner.testing.lent_states import LentStates
 from sandbox.runner.testing.object_server import (
     LentIterator,
     ServedObject,
     is_file_of_tests,
+    is_plain_access,
     lent_class,
     specials_of,
 )
@@ -98,7 +100,7 @@ class Unreturnable(BaseException):
     """
 
 
-class _RemoteEncoder(SharingEncoder):
+class _RemoteEncoder(LendingEncoder):
     """Passes objects of the program back themselves, if they have a value here, too."""
 
     kept: Mapping[int, int] = types.MappingProxyType({})
@@ -112,7 +114,7 @@ class _RemoteEncoder(SharingEncoder):
         if self.new is None or type(value) not in _CONTAINERS or self.is_apart:
             return super().part(value)
         image = super().part(value)
-        return image if type(image) is dict and "same" in image else {"new": [self.new(value), image]}
+        return image if is_known(image) else {"new": [self.new(value), image]}
 
     def contents_of(self, container: Any, numbers_of_kept: Mapping[int, int], new: Callable[[Any], int]) -> Image:
         """The image of what a container holds, with the numbers and labels of containers in it."""
@@ -186,7 +188,13 @@ class RemoteProgram:
         """The last objects that have values: numbers and tuples cannot be referred to weakly."""
         self._remote_classes: dict[int, RemoteClass] = {}
         self._classes: dict[int, type[BaseException]] = {}
-        self._encoder = _RemoteEncoder(self._foreign)
+        self._classes_of_tests: dict[str, type[Exception]] = {}
+        """Exceptions that tests define in one file with the program, by their names."""
+        self._encoder = _RemoteEncoder(self._foreign, first=0)
+        self._lent_states: LentStates | None = None
+        """Of what the open call has been lent, if the program's changes of it do not stay."""
+        self._copies: Mapping[int, Any] = {}
+        """What was lent as the program has changed it, by the ids of what it was again after the call."""
         self._containers = Tracked(self._encoder.image)
         """Copies of containers of the program that tests may change."""
         self._decoder = SharingDecoder(
@@ -205,6 +213,7 @@ class RemoteProgram:
                 "table class": lambda _, content: _table_class(*content),
                 "callable": lambda _, content: self._callables[_number(content)],
                 "lent": lambda _, content: self._to_served(content),
+                "shared": lambda decoder, content: self._to_lent_container(decoder, *content),
             }
         )
 
@@ -241,6 +250,15 @@ class RemoteProgram:
         if number is not None and type(value) in _CONTAINERS:
             self._keep(_number(number), value)
 
+    def share_exception(self, kind: type[Exception]) -> None:
+        """Let a class that tests define in one file with the program be the program's class of this name.
+
+        A program that defines none gets one, if the class has nothing but bases.
+        """
+        self._classes_of_tests[kind.__name__] = kind
+        if not self.rehearses and not any(map(_is_member, vars(kind).values())):
+            self._ask(["define", kind.__name__, [base.__name__ for base in kind.__bases__]])
+
     def delete(self, target: int, name: str) -> None:
         self._ask(["delete", target, name])
 
@@ -249,7 +267,15 @@ class RemoteProgram:
         scope: Scope = []
         images = self._arguments([*arguments, *keywords.values()], scope)
         positional, named_images = images[: len(arguments)], dict(zip(keywords, images[len(arguments) :], strict=True))
-        return self._ask(["call", target, positional, named_images], scope)
+        if self._open_requests or not self.keeps_arguments:
+            return self._ask(["call", target, positional, named_images], scope)
+        self._lent_states = LentStates()
+        self._lent_states.add(*arguments, *keywords.values())
+        try:
+            return self._ask(["call", target, positional, named_images], scope)
+        finally:
+            self._restore_lent()
+            self._copies = {}
 
     def operate(self, operator: str, target: int, *operands: object) -> Any:
         """Run an operator in the program. Its result is an answer, not a judgement."""
@@ -323,6 +349,8 @@ class RemoteProgram:
                 is_error, content = self._exchange(updates, text, scope)
             finally:
                 self._open_requests -= 1
+                if not self._open_requests:
+                    self._encoder.lent.clear()
         if self._failed_callback is not None and not self._open_requests:
             failed, self._failed_callback = self._failed_callback, None
             raise failed
@@ -338,6 +366,7 @@ class RemoteProgram:
         try:
             self._send_seeds()
             self._send_surroundings()
+            self._send_changes_of_lent()
             for update in updates:
                 self._channel.send(update)
             self._channel.send_text(request)
@@ -347,11 +376,14 @@ class RemoteProgram:
             if outcome not in ("value", "error"):
                 raise Undecodable("not an answer")
             _replay(printed)
+            changes = [*self._take_changes_of_lent(changes or ())]
+            if self._open_requests == 1:
+                self._restore_lent()
             if scope and changes and self.keeps_arguments:
                 scope = copied(scope)
             if outcome == "value" and scope is not None:
                 (content,) = self._decoder.values([content], scope)
-            self._take_changes(changes or (), [] if scope is None else scope)
+            self._take_changes(changes, [] if scope is None else scope)
             return (True, self._to_exception(content)) if outcome == "error" else (False, content)
         except _NONSENSE as error:
             raise self._broken() from error
@@ -363,6 +395,42 @@ class RemoteProgram:
     def _send_surroundings(self) -> None:
         if self.surroundings is not None and (changes := self.surroundings.changes()) is not None:
             self._channel.send(["surround", *changes])
+
+    # Containers that the program reads from what it has been lent.
+
+    def _to_lent_container(self, decoder: Decoder, number: Any, *images: Image) -> Any:
+        lent = self._encoder.lent
+        if images:
+            lent.add(decoder.part(images[0]), self._encoder, number)
+        return self._copies.get(id(lent[number]), lent[number])
+
+    def _send_changes_of_lent(self) -> None:
+        """Tell the program what the tests have changed in containers that they share with it."""
+        encoder = self._encoder
+        try:
+            changes = [
+                [number, encoder.contents_of_lent(container)] for number, container in encoder.lent.changed(encoder)
+            ]
+        except TooLarge:
+            self._refuse(ValueError(_TOO_LARGE))
+        if changes:
+            self._channel.send(["share", changes])
+
+    def _take_changes_of_lent(self, changes: Iterable[Any]) -> Iterator[Any]:
+        """Take over what the program has changed in these containers, and return the other changes."""
+        for change in changes:
+            if change[0] != "shared":
+                yield change
+                continue
+            for number, image in change[1]:
+                container = self._encoder.lent[number]
+                replace_contents(container, self._decoder.contents(image, [(container, 0)]))
+                self._encoder.lent.agree(number, self._encoder)
+
+    def _restore_lent(self) -> None:
+        states, self._lent_states = self._lent_states, None
+        if states is not None:
+            self._copies = states.restore()
 
     # Containers that the tests change.
 
@@ -443,9 +511,16 @@ class RemoteProgram:
         values = self._decoder.values([*images, *keyword_images.values()], scope)
         arguments, keywords = values[: len(images)], dict(zip(keyword_images, values[len(images) :], strict=True))
         passed = [*scope]
+        if self._encoder.lent and not is_plain_access(function, arguments):
+            self._ask(["changes"])
         old_states = states(passed, self._encoder)
         try:
-            (image,) = self._images([function(*arguments, **keywords)], scope)
+            result = function(*arguments, **keywords)
+            if self._lent_states is not None:
+                self._lent_states.add(result)
+            with self._encoder.lending(_most_lent(function)):
+                (image,) = self._arguments([result], scope)
+            self._send_changes_of_lent()
             numbers = changed(passed, old_states, self._encoder)
             changes = [*zip(numbers, self._encoder.contents(numbers, scope), strict=True)]
             reply = self._text(["value", image, changes])
@@ -455,6 +530,7 @@ class RemoteProgram:
             if isinstance(error, AssertionError) or not isinstance(error, Exception):
                 self._failed_callback = error
             reply = self._text(["error", self._error_image(error)])
+            self._send_changes_of_lent()
         self._channel.send_text(reply)
 
     def _broken(self) -> Gone:
@@ -597,7 +673,7 @@ class RemoteProgram:
         served = self._callables[_number(content)]
         if type(served) is not ServedObject and type(served) is not LentIterator:
             raise Undecodable("the number of something that was not lent")
-        return served.thing
+        return self._copies.get(id(served.thing), served.thing)
 
     def _to_remote(self, number: Any, class_number: Any) -> Any:
         remote = self._remotes.get(_number(number))
@@ -654,6 +730,8 @@ class RemoteProgram:
             if len(self._classes) >= _MAX_CLASSES:
                 raise Undecodable("too many classes")
             parents = tuple(dict.fromkeys(self._to_class(base) for base in bases)) or (Exception,)
+            if (own := self._classes_of_tests.get(name)) is not None:
+                parents = (*(parent for parent in parents if not issubclass(own, parent)), own)
             self._classes[number] = remote_exceptions.named_class(self, number, name, module, parents)
         return self._classes[number]
 
@@ -693,6 +771,19 @@ class RemoteProgram:
             "text": str(error)[:_MAX_TEXT_CHARS],
             "raised": len(self._raised) - 1,
         }
+
+
+def _most_lent(function: Any) -> int:
+    """How many containers may be shared once a callable of the tests has returned one."""
+    is_of_object = isinstance(function, ServedObject | LentIterator) or (
+        isinstance(function, types.MethodType) and lent_class(type(function.__self__)) is not None
+    )
+    return MOST_LENT if is_of_object else MOST_OF_FUNCTIONS
+
+
+def _is_member(value: object) -> bool:
+    """Whether a class has more in its body than a docstring."""
+    return callable(value) or isinstance(value, property | classmethod | staticmethod)
 
 
 def _table_class(module: Any, name: Any) -> type:

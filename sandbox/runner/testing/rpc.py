@@ -9,6 +9,8 @@
     ["names"]
     ["keep containers", arguments too]
     ["update", number, value]                            no answer
+    ["share", [[number, value], ...]]                    no answer
+    ["changes"]    ["define", name, [base, ...]]
     ["describe", class]                                              ──►
                                                  ◄──     ["value", value, changed, printed]
                                                  ◄──     ["error", error, changed, printed]
@@ -39,11 +41,12 @@ whether it is of the standard library]; "own" are those that its plain base does
     kept: [number, value]                                        the candidate's container, which tests may change
     new: [label, value]                                          the tester's, put into one of the candidate's
     same: number                                                 a container that was told before, see `identity`
+    shared: [number, value] | [number]                           the tester's, which both have, see `lent_containers`
 
 `parameters` is null, or [[name, ...], [positional, positional only, keyword only, *args, **kwargs], defaults, defaults by
 name, annotations]. `changed` is a list of [number, value] for the containers in the arguments that a call has changed; those of the candidate
 are known by the negative of their number, and [-number] is known no more. [number, null, own number] is an argument
-that has such a number from then on, and ["new", label, own number] a container that an update has brought. `printed` is [standard output, standard error], or null. An error is
+that has such a number from then on, ["shared", [[number, value], ...]] what the program changed in such containers, and ["new", label, own number] a container that an update has brought. `printed` is [standard output, standard error], or null. An error is
 
     {"class": class, "arguments": [value, ...], "text": str(error), "number": its own}   or
     {"raised": number}                                an exception that a call back raised in the tester, sent back

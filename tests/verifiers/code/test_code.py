@@ -616,6 +616,15 @@ def test_a_response_in_a_language_that_no_box_has_is_judged(bench: Bench) -> Non
     assert not verdict.is_lasting, "a replica with other boxes may run it"
 
 
+@pytest.mark.parametrize("response", ["", "```python\nx = 1\n```", "```{}\nx", "<think>abc", "```{}\nlet x = 1;\n```"])
+def test_a_task_in_a_language_that_no_box_has_is_failed_for_every_response(bench: Bench, response: str) -> None:
+    lacking = next(name for name in ("typescript", "swift", "kotlin", "julia") if name not in bench.sandbox.languages)
+    for params in ({"reference": SQUARE, "language": lacking}, {"reference": {**SQUARE, "language": lacking}}):
+        with pytest.raises(Unavailable, match=lacking) as caught:
+            bench.judge_all([(response.replace("{}", lacking), params)])
+        assert caught.value.reason == "language_unavailable"
+
+
 # --- trouble
 
 

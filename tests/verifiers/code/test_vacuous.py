@@ -86,3 +86,32 @@ def test_a_module_that_defines_all_that_it_tests_is_refused() -> None:
         assert refused.value.reason == "vacuous_test"
     for code in (module.replace("f(len", "g(len"), f"from solution import f\n{module}", f"import solution\n{module}"):
         assert aliases.parse({"case_type": "pytest", "test_cases": code})
+
+
+@pytest.mark.parametrize(
+    ("code", "reason", "says"),
+    [
+        ("from .solution import f\ndef test_a():\n    assert f(1) == 1", "tests_not_supported", "write `from solution"),
+        (
+            "from . import solution\ndef test_a():\n    assert solution.f(1)",
+            "tests_not_supported",
+            "write `from solution",
+        ),
+        (
+            "def test_a():\n    exec(open('solution.py').read(), n := {})\n    assert n['f'](1)",
+            "tests_not_supported",
+            "file",
+        ),
+        ("from main import f\ndef test_a():\n    assert f(1) == 1", "vacuous_test", "they import from main"),
+        (
+            "from src.solution import f\ndef test_a():\n    assert f(1) == 1",
+            "vacuous_test",
+            "they import from src.solution",
+        ),
+    ],
+    ids=["relative", "relative module", "file", "another module", "another package"],
+)
+def test_tests_that_look_for_the_program_elsewhere_are_invalid(code: str, reason: str, says: str) -> None:
+    with pytest.raises(InvalidItem, match=says) as refused:
+        aliases.parse({"case_type": "pytest", "test_cases": [code]})
+    assert refused.value.reason == reason
