@@ -11,7 +11,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import Final
+from typing import Any, Final
 
 import structlog
 
@@ -21,6 +21,7 @@ from service.observe.audit_log.records import Finished, Rules, record_of, timest
 from service.recipes.model import WatchSpec
 from service.tenant import RUN
 from service.watch.alarms import Alarms
+from service.watch.budget import Budget
 from service.watch.evidence import Moment
 from service.watch.pass_rates import PassRates
 from service.watch.probes import Planted, Planter, Prober, Shadowed, reference_text
@@ -32,11 +33,8 @@ from service.wire import BatchRequest, Result, ScoreItem
 log = structlog.get_logger("rewardline.watch")
 
 _QUEUED_BATCHES: Final = 64
+_PLANTERS: Final = 64
 _QUEUED_BYTES: Final = 32_000_000
-_SAMPLES_PER_S: Final = 6.0
-"""Samples that are read in the long run, at most: 0.2 % of a CPU."""
-_MOST_SAVED: Final = 400.0
-"""Samples that may be read at once after a pause: the responses of a step often come together."""
 _SLICE: Final = 16
 """Samples that the thread reads before it gives away Python's lock: about 2 ms."""
 _PAUSE_S: Final = 0.0005
@@ -78,8 +76,7 @@ class Windows:
         with self._lock:
             window = self._kept.pop(whose, None) or Window(whose, self._alarms.raise_, redact=self._redact)
             self._kept[whose] = window
-            if len(self._kept) > self._most:
-                self._kept.popitem(last=False)
+            _bound(self._kept, self._most)
             return window
 
     @property
@@ -125,7 +122,7 @@ class Stream:
         self._random = random.Random(seed)  # noqa: S311  # it chooses samples
         self._planters: OrderedDict[Whose, Planter] = OrderedDict()
         self._queue: SimpleQueue[_Batch | tuple[Shadowed | Planted, list[float]] | None] = SimpleQueue()
-        self._budget, self._budget_at_s = _MOST_SAVED, time.monotonic()
+        self._budget = Budget()
         self._queued_bytes = 0
         """Written by the event loop alone."""
         self._done_bytes = 0
@@ -162,13 +159,10 @@ class Stream:
         self._queue.put(_Batch(finished, self._chosen(judges), judges, nbytes))
 
     def _chosen(self, judges: Sequence[str | None]) -> list[int]:
-        """A share of the items at random, as far as the budget of samples allows: it grows with time, not with the rate."""
-        now_s = time.monotonic()
-        self._budget = min(_MOST_SAVED, self._budget + _SAMPLES_PER_S * (now_s - self._budget_at_s))
-        self._budget_at_s = now_s
+        """A share of the items at random, as far as the budget of samples allows."""
         expected = self._share * len(judges)
-        count = min(int(expected) + (self._random.random() < expected % 1), int(self._budget))
-        self._budget -= count
+        wanted = int(expected) + (self._random.random() < expected % 1)
+        count = self._budget.take(TENANT.get(), RUN.get(), wanted, time.monotonic())
         chosen = sorted(self._random.sample(range(len(judges)), count))
         return [at for at in chosen if judges[at] is not None]
 
@@ -208,8 +202,7 @@ class Stream:
     def _planter(self, whose: Whose) -> Planter:
         planter = self._planters.pop(whose, None) or Planter()
         self._planters[whose] = planter
-        if len(self._planters) > _QUEUED_BATCHES:
-            self._planters.popitem(last=False)
+        _bound(self._planters, _PLANTERS)
         return planter
 
     async def probe(self) -> None:
@@ -277,6 +270,14 @@ class Stream:
         parts = ("", "") if self._redact else (cut(prompt, 600), cut(probe.texts[0], 600))
         shown = Shown(item.id if item.id is not None else "", window.step, scores[0], *parts, "")
         window.impostor_paid(f"{probe.impostor.kind}: {probe.impostor.about}", shown)
+
+
+def _bound(kept: OrderedDict[Whose, Any], most: int) -> None:
+    """Drop the oldest of the tenant that has the most of them, if there are too many: no tenant takes the room of others."""
+    if len(kept) > most:
+        tenants = Counter(whose.tenant for whose in kept)
+        largest = max(tenants.values())
+        del kept[next(whose for whose in kept if tenants[whose.tenant] == largest)]
 
 
 def _groups(batch: _Batch, judge: str) -> Iterable[tuple[str, list[float]]]:
