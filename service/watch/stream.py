@@ -9,15 +9,16 @@ import threading
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any, Final
 
+import msgspec
 import structlog
 
 from fairness import TENANT
 from memory.registry import add_store
-from service.observe.audit_log.records import Finished, Rules, record_of, timestamp
+from service.observe.audit_log.records import Finished, Rules, prompt_of, record_of, text_of, timestamp
 from service.recipes.model import WatchSpec
 from service.tenant import RUN
 from service.watch.alarms import Alarms
@@ -241,10 +242,12 @@ class Stream:
         for judge, count in counts.items():
             window = self._window(finished, judge)
             when = Moment(window.items, window.step, moment)
-            for prompt, scores in _groups(batch, judge):
-                window.take_group(scores, when)
-                shown = "" if self._redact else prompt[:_PROMPT_CHARS]
-                self._rates.add(finished.tenant, finished.run_id, key_of(prompt), shown, scores, window.step or 0)
+            for group in _groups(batch, judge):
+                window.take_group(group.scores, when)
+                shown = "" if self._redact else group.prompt[:_PROMPT_CHARS]
+                self._rates.add(
+                    finished.tenant, finished.run_id, key_of(group.task), shown, group.scores, window.step or 0
+                )
             window.items += count
 
     def _window(self, finished: Finished, judge: str) -> Window:
@@ -280,17 +283,32 @@ def _bound(kept: OrderedDict[Whose, Any], most: int) -> None:
         del kept[next(whose for whose in kept if tenants[whose.tenant] == largest)]
 
 
-def _groups(batch: _Batch, judge: str) -> Iterable[tuple[str, list[float]]]:
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """All responses of a batch to one prompt."""
+
+    task: str
+    """What tells the prompt from others: its text or its messages; its reference, where the item has no prompt."""
+    prompt: str
+    """The prompt as text. Empty: there is none."""
+    scores: list[float] = field(default_factory=list)
+
+
+def _groups(batch: _Batch, judge: str) -> Iterable[_Group]:
     """The prompts of the batch with the scores of all responses to each."""
-    groups: dict[str | bytes, list[float]] = {}
+    groups: dict[str, _Group] = {}
     for item, result, other in zip(batch.finished.items, batch.finished.results, batch.judges, strict=True):
         if other == judge and result.score is not None:
-            groups.setdefault(_prompt_of(item), []).append(result.score)
-    return ((key if isinstance(key, str) else key.decode(errors="replace"), scores) for key, scores in groups.items())
+            task = _task_of(item)
+            if task not in groups:
+                groups[task] = _Group(task, text_of(prompt_of(item) or ""))
+            groups[task].scores.append(result.score)
+    return groups.values()
 
 
-def _prompt_of(item: ScoreItem) -> str | bytes:
-    """The prompt of an item; its reference, where the prompt is not text."""
-    if isinstance(item.prompt, str):
-        return item.prompt
-    return item.reference_id or bytes(item.reference) or bytes(item.ground_truth) or bytes(item.test_cases)
+def _task_of(item: ScoreItem) -> str:
+    prompt = prompt_of(item)
+    if prompt is not None:
+        return prompt if isinstance(prompt, str) else msgspec.json.encode(prompt).decode()
+    reference = item.reference_id or bytes(item.reference) or bytes(item.ground_truth) or bytes(item.test_cases)
+    return reference if isinstance(reference, str) else reference.decode(errors="replace")
