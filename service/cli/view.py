@@ -8,7 +8,7 @@ import socket
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 import uvicorn
@@ -20,12 +20,8 @@ from service.doors.http.view import HOST, build_view
 from service.doors.routes.stored_audits import load
 from service.observe.audit_log import reader
 from service.observe.audit_log.desk import Desk
-from service.rollouts import verdict_file
+from service.prompts.stored_files import FORMS, REPORT, files, rollouts_of
 from service.settings import SettingsError
-
-_VERDICTS: Final = ".verdicts.jsonl"
-_FORMS: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet")
-_REPORT: Final = ".json"
 
 
 def command(
@@ -46,7 +42,7 @@ def command(
         raise fail(str(error)) from error
     count = len(found) + len(audits)
     if not count:
-        forms = ", ".join((*_FORMS, _REPORT))
+        forms = ", ".join((*FORMS, REPORT))
         raise fail(f"no files to show in {', '.join(map(str, places))}; they end with {forms}")
     try:
         listening = socket.create_server((HOST, port))
@@ -76,36 +72,14 @@ class _AnnouncedServer(uvicorn.Server):
             await asyncio.to_thread(webbrowser.open, self.opens)
 
 
-def files(places: Sequence[Path]) -> list[Path]:
-    """The files at these places: those that are named, and in folders all that may hold records.
-
-    Raises:
-        reader.NotThere
-    """
-    inside = [
-        path
-        for place in places
-        if place.is_dir()
-        for path in sorted(place.iterdir())
-        if path.name.endswith(_FORMS) and path.is_file() and not path.name.startswith(".")
-    ]
-    texts = {rollouts_of(path) for path in inside}
-    return reader.find(
-        [
-            *(place for place in places if not place.is_dir() and place.suffix != _REPORT),
-            *(path for path in inside if path not in texts),
-        ]
-    )
-
-
 def reports(places: Sequence[Path]) -> list[Path]:
     """The reports of audits at these places.
 
     Raises:
         reader.NotThere
     """
-    inside = [path for place in places if place.is_dir() for path in sorted(place.glob(f"*{_REPORT}"))]
-    named = [place for place in places if place.suffix == _REPORT and not place.is_dir()]
+    inside = [path for place in places if place.is_dir() for path in sorted(place.glob(f"*{REPORT}"))]
+    named = [place for place in places if place.suffix == REPORT and not place.is_dir()]
     for path in named:
         try:
             load(path)
@@ -120,14 +94,3 @@ def _is_report(path: Path) -> bool:
     except NoReport:
         return False
     return True
-
-
-def rollouts_of(path: Path) -> Path | None:
-    """The file that `rewardline score` read row by row, if this is what it wrote."""
-    if not path.name.endswith(_VERDICTS):
-        return None
-    with contextlib.suppress(OSError), path.open("rb") as lines:
-        if verdict_file.is_sampled(lines.readline()):
-            return None
-    beside = (path.with_name(path.name.removesuffix(_VERDICTS) + form) for form in ("", ".jsonl", ".parquet"))
-    return next((place for place in beside if place.is_file()), None)
