@@ -146,7 +146,7 @@ class Planter:
         prompt = item.prompt if isinstance(item.prompt, str) else ""
         texts: list[str] = []
         for at in range(impostor.count):
-            text = impostor.write(Material(prompt, reference, others[at:] + others[:at], self._turn))
+            text = impostor.write(Material(prompt, reference, others[at:] + others[:at], self._turn + at))
             if text is not None and text not in texts:
                 texts.append(text)
         return Planted(whose, item, references, impostor, texts) if len(texts) == impostor.count else None
