@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+import structlog
 
 from fairness import TENANT
-from service.recipes.model import WatchSpec
+from service.recipes.model import CheckSpec, WatchSpec
 from service.tenant import RUN
 from service.watch.alarms import Alarms
 from service.watch.pass_rates import PassRates
@@ -52,3 +53,13 @@ def test_prompts_are_shown_and_references_are_not(prompts: list[dict[str, Any]],
     items = [{"reference": msgspec.Raw(b'"5"'), **prompt} for prompt in prompts]
     _, _, rates = observed(items, WatchSpec(impostors=False))
     assert sorted(rate.prompt for rate in rates.of("maths", "r").values()) == shown
+
+
+def test_shadows_that_are_dropped_are_told_and_counted() -> None:
+    spec = WatchSpec(shadow=CheckSpec(verifier="exact_match"), share=1.0, impostors=False)
+    items = [{"reference": msgspec.Raw(b'"5"'), "prompt": f"{at}?"} for at in range(300)]
+    with structlog.testing.capture_logs() as lines:
+        _, prober, _ = observed(items, spec)
+    assert prober.counts["shadow_dropped"] == 300 - 256
+    (line,) = [line for line in lines if line["event"] == "watch_probes_dropped"]
+    assert (line["tenant"], line["run"], line["judge"], line["shadow_dropped"]) == ("maths", "r", "exact_match", 1)
