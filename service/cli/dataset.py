@@ -19,6 +19,7 @@ from service.prompts.collecting import Prompt, Response, collect
 from service.prompts.duplicates import near_duplicates
 from service.prompts.label_errors import Judge as AnswerJudge
 from service.prompts.label_errors import Suspect, suspect
+from service.prompts.stored_files import FORMS, files
 from service.recipes.files import BadRecipes
 from service.rollouts.judging import Judge
 from service.run.core import CannotStart
@@ -64,8 +65,9 @@ def filter_rows(
     errors: Annotated[bool, typer.Option(help="Leave out references that seem wrong: judges responses anew.")] = False,
 ) -> None:
     """Write the prompts that teach, each once: without those that are always or never solved, and near duplicates."""
-    prompts = _collected(paths)
     bands = _bands(band or ["hard", "medium", "easy"])
+    _check_trainer(trainer)
+    prompts = _collected(paths)
     twins = {second for _, second in near_duplicates([prompt.text for prompt in prompts])}
     wrong = {id(error.prompt) for error in _suspects(prompts)} if errors else set()
     rows = [
@@ -87,15 +89,19 @@ def mix(
     seed: _Seed = 0,
 ) -> None:
     """Write a mixture of bands of difficulty."""
+    shares = _shares(share)
+    _check_trainer(trainer)
     prompts, chosen = _collected(paths), random.Random(seed)  # noqa: S311  # it chooses rows
-    mixture: list[Prompt] = []
-    for band, part in _shares(share).items():
-        pool = [prompt for prompt in prompts if prompt.rate.band == band]
-        mixture += chosen.sample(pool, min(len(pool), round(part * count)))
-    chosen.shuffle(mixture)
-    _write(output, mixture, trainer)
-    bands = ", ".join(f"{band} {number}" for band, number in Counter(prompt.rate.band for prompt in mixture).items())
-    say(f"{output}: {len(mixture)} rows ({bands})")
+    kept: list[Prompt] = []
+    for band, part in shares.items():
+        pool, rows = [prompt for prompt in prompts if prompt.rate.band == band], round(part * count)
+        if len(pool) < rows:
+            say(f"{band}: {len(pool)} prompts for {rows} rows; the mixture has fewer of them than --share says")
+        kept += chosen.sample(pool, min(len(pool), rows))
+    chosen.shuffle(kept)
+    _write(output, kept, trainer)
+    bands = ", ".join(f"{band} {number}" for band, number in Counter(prompt.rate.band for prompt in kept).items())
+    say(f"{output}: {len(kept)} rows ({bands})")
 
 
 def _collected(paths: Sequence[Path]) -> list[Prompt]:
@@ -105,6 +111,8 @@ def _collected(paths: Sequence[Path]) -> list[Prompt]:
         raise fail(str(error)) from error
     for problem in damaged[:_SHOWN]:
         say(problem)
+    if not prompts and not files(paths):
+        raise fail(f"no files to read in {', '.join(map(str, paths))}; they end with {', '.join(FORMS)}")
     if not prompts:
         raise fail("no judged prompt in these files; a log of hashes (`audit_redact`) has no prompts")
     return list(prompts.values())
@@ -120,6 +128,8 @@ def _shares(texts: Sequence[str]) -> dict[str, float]:
     shares: dict[str, float] = {}
     for text in texts:
         band, _, number = text.partition("=")
+        if band in shares:
+            raise fail(f"--share {text}: {band} has a share already; write each band once")
         try:
             shares[band] = float(number)
         except ValueError:
@@ -130,9 +140,12 @@ def _shares(texts: Sequence[str]) -> dict[str, float]:
     return shares
 
 
-def _write(output: Path, prompts: Sequence[Prompt], trainer: str) -> None:
+def _check_trainer(trainer: str) -> None:
     if trainer not in trainer_rows.TRAINERS:
         raise fail(f"no format {trainer!r}; there are {', '.join(trainer_rows.TRAINERS)}")
+
+
+def _write(output: Path, prompts: Sequence[Prompt], trainer: str) -> None:
     try:
         trainer_rows.write(output, prompts, trainer)
     except ImportError as error:

@@ -8,7 +8,7 @@ import socket
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 import uvicorn
@@ -20,12 +20,8 @@ from service.doors.http.view import HOST, build_view
 from service.doors.routes.stored_audits import load
 from service.observe.audit_log import reader
 from service.observe.audit_log.desk import Desk
-from service.rollouts import verdict_file
+from service.prompts.stored_files import FORMS, REPORT, files, rollouts_of
 from service.settings import SettingsError
-
-_VERDICTS: Final = ".verdicts.jsonl"
-_FORMS: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet")
-_REPORT: Final = ".json"
 
 
 def command(
@@ -46,7 +42,7 @@ def command(
         raise fail(str(error)) from error
     count = len(result_files) + len(audits)
     if not count:
-        forms = ", ".join((*_FORMS, _REPORT))
+        forms = ", ".join((*FORMS, REPORT))
         raise fail(f"no files to show in {', '.join(map(str, paths))}; they end with {forms}")
     try:
         listening = socket.create_server((HOST, port))
@@ -76,36 +72,14 @@ class _AnnouncedServer(uvicorn.Server):
             await asyncio.to_thread(webbrowser.open, self.opens)
 
 
-def files(paths: Sequence[Path]) -> list[Path]:
-    """The files at these places: those that are named, and in folders all that may hold records.
-
-    Raises:
-        reader.NotThere
-    """
-    inside = [
-        file
-        for path in paths
-        if path.is_dir()
-        for file in sorted(path.iterdir())
-        if file.name.endswith(_FORMS) and file.is_file() and not file.name.startswith(".")
-    ]
-    texts = {rollouts_of(file) for file in inside}
-    return reader.find(
-        [
-            *(path for path in paths if not path.is_dir() and path.suffix != _REPORT),
-            *(file for file in inside if file not in texts),
-        ]
-    )
-
-
 def reports(paths: Sequence[Path]) -> list[Path]:
     """The reports of audits at these places.
 
     Raises:
         reader.NotThere
     """
-    inside = [path for folder in paths if folder.is_dir() for path in sorted(folder.glob(f"*{_REPORT}"))]
-    report_files = [folder for folder in paths if folder.suffix == _REPORT and not folder.is_dir()]
+    inside = [path for folder in paths if folder.is_dir() for path in sorted(folder.glob(f"*{REPORT}"))]
+    report_files = [folder for folder in paths if folder.suffix == REPORT and not folder.is_dir()]
     for path in report_files:
         try:
             load(path)
@@ -120,14 +94,3 @@ def _is_report(path: Path) -> bool:
     except NoReport:
         return False
     return True
-
-
-def rollouts_of(path: Path) -> Path | None:
-    """The file that `rewardline score` read row by row, if this is what it wrote."""
-    if not path.name.endswith(_VERDICTS):
-        return None
-    with contextlib.suppress(OSError), path.open("rb") as lines:
-        if verdict_file.is_sampled(lines.readline()):
-            return None
-    neighbours = (path.with_name(path.name.removesuffix(_VERDICTS) + form) for form in ("", ".jsonl", ".parquet"))
-    return next((neighbour for neighbour in neighbours if neighbour.is_file()), None)

@@ -1,12 +1,16 @@
 """Gathers prompts with their responses from stored verdicts: audit logs, and files that `rewardline score` wrote."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from service.observe.audit_log import reader
+from service.prompts.stored_files import VERDICTS, files, rows_beside
+from service.rollouts.columns import Columns
+from service.rollouts.verdict_file import MADE_BY, object_of
+from service.row_files.reading import MAX_OWN_LINE_BYTES, BadData, DataFile
 from service.watch.pass_rates import PassRate
 from service.watch.samples import STEP_NAMES
 
@@ -35,7 +39,7 @@ class Prompt:
     responses: list[Response] = field(default_factory=list)
 
 
-def collect(paths: Iterable[Path]) -> tuple[dict[tuple[str, str], Prompt], list[str]]:
+def collect(paths: Sequence[Path]) -> tuple[dict[tuple[str, str], Prompt], list[str]]:
     """The prompts of stored verdicts by text and reference, and what is damaged.
 
     Raises:
@@ -43,8 +47,8 @@ def collect(paths: Iterable[Path]) -> tuple[dict[tuple[str, str], Prompt], list[
     """
     prompts: dict[tuple[str, str], Prompt] = {}
     damaged: list[str] = []
-    for record in _records(reader.find(paths), damaged):
-        text, reference = str(record.get("prompt") or ""), _text(record.get("reference"))
+    for record in _records(files(paths), damaged):
+        text, reference = _text(record.get("prompt")), _text(record.get("reference"))
         score = record.get("score")
         if not (text or reference) or not isinstance(score, int | float):
             continue
@@ -55,21 +59,49 @@ def collect(paths: Iterable[Path]) -> tuple[dict[tuple[str, str], Prompt], list[
             prompt = prompts[text, reference] = Prompt(text, reference, fields, PassRate(text[:200]))
         prompt.rate.add([float(score)], _step(record))
         if len(prompt.responses) < MAX_RESPONSES:
-            response = Response(str(record.get("response") or ""), str(record.get("extracted") or ""), float(score))
+            response = Response(_text(record.get("response")), str(record.get("extracted") or ""), float(score))
             prompt.responses.append(response)
     return prompts, damaged
 
 
-def _records(files: Iterable[Path], damaged: list[str]) -> Iterator[Mapping[str, Any]]:
-    for file in files:
-        for line in reader.lines(file, damaged):
+def _records(paths: Iterable[Path], damaged: list[str]) -> Iterator[Mapping[str, Any]]:
+    for path in paths:
+        lines = reader.lines(path, damaged)
+        if path.name.endswith(VERDICTS):
+            yield from _with_rows(path, lines, damaged)
+            continue
+        for line in lines:
             try:
                 record = json.loads(line)
             except (ValueError, RecursionError):
-                damaged.append(f"{file}: a line is not JSON")
+                damaged.append(f"{path}: a line is not JSON")
                 continue
             if isinstance(record, dict) and "status" in record:
                 yield record
+
+
+def _with_rows(path: Path, lines: Iterator[bytes], damaged: list[str]) -> Iterator[Mapping[str, Any]]:
+    """The rows that `rewardline score` read, with the verdicts that it wrote to this file."""
+    source = rows_beside(path)
+    made = object_of(next(lines, b"")).get(MADE_BY)
+    if source is None or not isinstance(made, dict):
+        lack = "`rewardline score` has not written it" if source else "the file that was scored is not beside it"
+        damaged.append(f"{path}: {lack}; prompts and references come from there: put it into this folder")
+        return
+    names = ("verifier", "recipe", "response_field", "reference_field")
+    columns = replace(Columns(*(made.get(name) for name in names)), params=made.get("params"))
+    verdicts = ((fields["line"], fields) for fields in map(object_of, lines) if isinstance(fields.get("line"), int))
+    line, verdict = next(verdicts, (0, {}))
+    try:
+        for number, fields, _ in DataFile(source, max_line_bytes=MAX_OWN_LINE_BYTES).lines():
+            if number != line:
+                continue
+            item = columns.item_of(fields) if isinstance(fields, dict) else None
+            if item is not None:
+                yield {**verdict, **item}
+            line, verdict = next(verdicts, (0, {}))
+    except BadData as error:
+        damaged.append(f"{source}: {error}")
 
 
 def _step(record: Mapping[str, Any]) -> float:

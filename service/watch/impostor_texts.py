@@ -16,6 +16,54 @@ ANSWERS: Final = frozenset(("math", "math_verify", "numeric", "expression", "exa
 """Verifiers that compare an answer with a reference."""
 PROGRAMS: Final = frozenset(("code", "code_quality"))
 JUDGES: Final = frozenset(("judge",))
+PUZZLES: Final = frozenset(
+    [
+        "arc_grid",
+        "countdown",
+        "graph_coloring",
+        "knights_and_knaves",
+        "n_queens",
+        "reasoning_gym",
+        "shortest_path",
+        "sudoku",
+        "word_ladder",
+        "zebra",
+    ]
+)
+READERS: Final = (
+    ANSWERS
+    | PROGRAMS
+    | JUDGES
+    | PUZZLES
+    | frozenset(
+        [
+            "chemistry",
+            "code_format",
+            "detection",
+            "json_schema",
+            "lean",
+            "math_steps",
+            "point",
+            "regex",
+            "regression",
+            "sql",
+            "tag_count",
+            "think_format",
+            "xml",
+        ]
+    )
+)
+"""Verifiers that look for something in the text: prose about something else does not have it."""
+FORMS: Final = frozenset(("instruction_following", "structured_output"))
+"""Verifiers that any text can satisfy, but not an empty one."""
+WITHOUT: Final = {
+    **dict.fromkeys(("length", "cosine_length", "overlong", "repetition"), "an empty text may have the length to pay"),
+    "language": "an empty text has no word in a wrong language",
+    **dict.fromkeys(("tool_call", "trajectory", "nemo_gym"), "they judge calls, and no call may be the right one"),
+    **dict.fromkeys(("repository", "harbor"), "each impostor would take a container for minutes"),
+    "reward_model": "its scores compare responses: none of them means that a response is bad",
+}
+"""Verifiers without impostors, and why."""
 _LEAST_OTHERS: Final = 8
 _ORS: Final = tuple(sorted(word for word in OR if word.strip() and len(word) <= 12))
 
@@ -30,7 +78,7 @@ class Material:
     others: Sequence[str]
     """References of other prompts, all different from it and from each other."""
     turn: int
-    """Goes up with each impostor: chooses words and fillings."""
+    """Goes up with each impostor and each of its texts: chooses words and fillings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +125,23 @@ def _echo(material: Material) -> str | None:
     return material.prompt or None
 
 
+_ELSEWHERE: Final = (
+    "All human beings are born free and equal in dignity and rights.",
+    "Toda persona tiene derecho a la educación.",
+    "Jeder hat das Recht auf Leben, Freiheit und Sicherheit der Person.",
+)
+"""Of the Universal Declaration of Human Rights (United Nations, 1948): prose without numbers, options or forms."""
+
+
+def _elsewhere(material: Material) -> str:
+    return _ELSEWHERE[material.turn % len(_ELSEWHERE)]
+
+
+def _empty(material: Material) -> str | None:
+    """None if the reference is empty, too: nothing may then be right."""
+    return None if material.reference.strip() in ("[]", "{}", "null") else ""
+
+
 def _fenced(program: str) -> Callable[[Material], str]:
     return lambda material: f"```python\n{program}\n```"
 
@@ -113,7 +178,8 @@ IMPOSTORS: Final = (
     Impostor("list", "nine answers, the right one among them", ANSWERS, _list),
     Impostor("boxes", "nine boxed answers, the right one neither first nor last", ANSWERS, _boxes),
     Impostor("another", "the answer of another prompt", ANSWERS, _another, count=3),
-    Impostor("empty", "nothing", ANSWERS | PROGRAMS | JUDGES, lambda material: ""),
+    Impostor("empty", "nothing", READERS | FORMS, _empty),
+    Impostor("elsewhere", "prose that has nothing to do with the prompt", READERS, _elsewhere, count=len(_ELSEWHERE)),
     Impostor("echo", "the prompt", PROGRAMS | JUDGES, _echo),
     Impostor("no_program", "a program that does nothing", PROGRAMS, _fenced("pass")),
     Impostor("exit", "a program that ends at once, with success", PROGRAMS, _fenced("import os, sys\nos._exit(0)")),

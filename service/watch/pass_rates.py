@@ -33,7 +33,7 @@ class PassRate:
     """The decayed counts of one prompt."""
 
     prompt: str
-    """The beginning of its text, or its id."""
+    """The beginning of its text."""
     solved: float = 0.0
     weight: float = 0.0
     step: float = 0.0
@@ -74,9 +74,9 @@ class PromptRate(msgspec.Struct, frozen=True):
     """How often a prompt is solved."""
 
     key: str
-    """BLAKE2b of the whole prompt with 8 bytes, in hexadecimals."""
+    """BLAKE2b of the whole prompt with 8 bytes, in hexadecimals; of the reference, for items without a prompt."""
     prompt: str
-    """The beginning of its text."""
+    """The beginning of its text. Empty: the items have no prompt, or texts are redacted."""
     pass_rate: float | None
     variance: float
     band: Band

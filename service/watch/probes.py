@@ -5,6 +5,7 @@ longer or pays for it. What cannot be judged says nothing.
 """
 
 import asyncio
+import math
 import time
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
@@ -27,6 +28,7 @@ log = structlog.get_logger("rewardline.watch")
 
 _QUEUED: Final = 256
 _DEADLINE_S: Final = 60.0
+_TOLD_EVERY_S: Final = 60.0
 _REFERENCES: Final = 32
 _REFERENCE_CHARS: Final = 200
 """A longer reference is not a short answer, of which impostors are made."""
@@ -69,13 +71,29 @@ class Prober:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._queue: asyncio.Queue[Shadowed | Planted] = asyncio.Queue(_QUEUED)
-        self.counts: Counter[str] = Counter(shadow=0, impostor=0, dropped=0, not_judged=0)
+        self.counts: Counter[str] = Counter(shadow=0, impostor=0, shadow_dropped=0, impostor_dropped=0, not_judged=0)
+        self._told_s = -math.inf
 
     def put(self, probe: Shadowed | Planted) -> None:
         try:
             self._queue.put_nowait(probe)
         except asyncio.QueueFull:
-            self.counts["dropped"] += 1
+            self.counts["shadow_dropped" if isinstance(probe, Shadowed) else "impostor_dropped"] += 1
+            self._tell_dropped(probe.whose)
+
+    def _tell_dropped(self, whose: Whose) -> None:
+        """Say in the log, once in a while, that more comes than is judged."""
+        now_s = time.monotonic()
+        if now_s - self._told_s >= _TOLD_EVERY_S:
+            self._told_s = now_s
+            log.warning(
+                "watch_probes_dropped",
+                tenant=whose.tenant,
+                run=whose.run,
+                judge=whose.judge,
+                detail="shadows and impostors are judged one at a time: lower `share` in the `watch` of the recipe",
+                **self.counts,
+            )
 
     async def next(self) -> tuple[Shadowed | Planted, list[float]]:
         """The next probe that could be judged, with the scores of its responses."""
@@ -146,7 +164,7 @@ class Planter:
         prompt = item.prompt if isinstance(item.prompt, str) else ""
         texts: list[str] = []
         for at in range(impostor.count):
-            text = impostor.write(Material(prompt, reference, pool[at:] + pool[:at], self._turn))
+            text = impostor.write(Material(prompt, reference, pool[at:] + pool[:at], self._turn + at))
             if text is not None and text not in texts:
                 texts.append(text)
         return Planted(owner, item, references, impostor, texts) if len(texts) == impostor.count else None

@@ -9,18 +9,20 @@ import threading
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from queue import SimpleQueue
-from typing import Final
+from typing import Any, Final
 
+import msgspec
 import structlog
 
 from fairness import TENANT
 from memory.registry import add_store
-from service.observe.audit_log.records import Finished, Rules, record_of, timestamp
+from service.observe.audit_log.records import Finished, Rules, prompt_of, record_of, text_of, timestamp
 from service.recipes.model import WatchSpec
 from service.tenant import RUN
 from service.watch.alarms import Alarms, WatchedRun
+from service.watch.budget import Budget
 from service.watch.evidence import Moment
 from service.watch.pass_rates import PassRates
 from service.watch.probes import Planted, Planter, Prober, Shadowed, reference_text
@@ -32,11 +34,8 @@ from service.wire import BatchRequest, Result, ScoreItem
 log = structlog.get_logger("rewardline.watch")
 
 _QUEUED_BATCHES: Final = 64
+_PLANTERS: Final = 64
 _QUEUED_BYTES: Final = 32_000_000
-_SAMPLES_PER_S: Final = 6.0
-"""Samples that are read in the long run, at most: 0.2 % of a CPU."""
-_MOST_SAVED: Final = 400.0
-"""Samples that may be read at once after a pause: the responses of a step often come together."""
 _SLICE: Final = 16
 """Samples that the thread reads before it gives away Python's lock: about 2 ms."""
 _PAUSE_S: Final = 0.0005
@@ -78,8 +77,7 @@ class Windows:
         with self._lock:
             window = self._kept.pop(owner, None) or Window(owner, self._alarms.raise_, redact=self._redact)
             self._kept[owner] = window
-            if len(self._kept) > self._most:
-                self._kept.popitem(last=False)
+            _bound(self._kept, self._most)
             return window
 
     def runs(self, tenant: str) -> list[WatchedRun]:
@@ -135,7 +133,7 @@ class Stream:
         self._random = random.Random(seed)  # noqa: S311  # it chooses samples
         self._planters: OrderedDict[Whose, Planter] = OrderedDict()
         self._queue: SimpleQueue[_Batch | tuple[Shadowed | Planted, list[float]] | None] = SimpleQueue()
-        self._budget, self._budget_at_s = _MOST_SAVED, time.monotonic()
+        self._budget = Budget()
         self._queued_bytes = 0
         """Written by the event loop alone."""
         self._done_bytes = 0
@@ -172,13 +170,10 @@ class Stream:
         self._queue.put(_Batch(finished, self._chosen(judges), judges, nbytes))
 
     def _chosen(self, judges: Sequence[str | None]) -> list[int]:
-        """A share of the items at random, as far as the budget of samples allows: it grows with time, not with the rate."""
-        now_s = time.monotonic()
-        self._budget = min(_MOST_SAVED, self._budget + _SAMPLES_PER_S * (now_s - self._budget_at_s))
-        self._budget_at_s = now_s
+        """A share of the items at random, as far as the budget of samples allows."""
         expected = self._share * len(judges)
-        count = min(int(expected) + (self._random.random() < expected % 1), int(self._budget))
-        self._budget -= count
+        wanted = int(expected) + (self._random.random() < expected % 1)
+        count = self._budget.take(TENANT.get(), RUN.get(), wanted, time.monotonic())
         chosen = sorted(self._random.sample(range(len(judges)), count))
         return [at for at in chosen if judges[at] is not None]
 
@@ -218,8 +213,7 @@ class Stream:
     def _planter(self, owner: Whose) -> Planter:
         planter = self._planters.pop(owner, None) or Planter()
         self._planters[owner] = planter
-        if len(self._planters) > _QUEUED_BATCHES:
-            self._planters.popitem(last=False)
+        _bound(self._planters, _PLANTERS)
         return planter
 
     async def probe(self) -> None:
@@ -258,10 +252,12 @@ class Stream:
         for judge, count in counts.items():
             window = self._window(finished, judge)
             when = Moment(window.items, window.step, moment)
-            for prompt, scores in _groups(batch, judge):
-                window.take_group(scores, when)
-                text = "" if self._redact else prompt[:_PROMPT_CHARS]
-                self._rates.add(finished.tenant, finished.run_id, key_of(prompt), text, scores, window.step or 0)
+            for group in _groups(batch, judge):
+                window.take_group(group.scores, when)
+                text = "" if self._redact else group.prompt[:_PROMPT_CHARS]
+                self._rates.add(
+                    finished.tenant, finished.run_id, key_of(group.task), text, group.scores, window.step or 0
+                )
             window.items += count
 
     def _window(self, finished: Finished, judge: str) -> Window:
@@ -289,17 +285,40 @@ class Stream:
         window.impostor_paid(f"{probe.impostor.kind}: {probe.impostor.about}", response)
 
 
-def _groups(batch: _Batch, judge: str) -> Iterable[tuple[str, list[float]]]:
+def _bound(kept: OrderedDict[Whose, Any], most: int) -> None:
+    """Drop the oldest of the tenant that has the most of them, if there are too many: no tenant takes the room of others."""
+    if len(kept) > most:
+        tenants = Counter(whose.tenant for whose in kept)
+        largest = max(tenants.values())
+        del kept[next(whose for whose in kept if tenants[whose.tenant] == largest)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """All responses of a batch to one prompt."""
+
+    task: str
+    """What tells the prompt from others: its text or its messages; its reference, where the item has no prompt."""
+    prompt: str
+    """The prompt as text. Empty: there is none."""
+    scores: list[float] = field(default_factory=list)
+
+
+def _groups(batch: _Batch, judge: str) -> Iterable[_Group]:
     """The prompts of the batch with the scores of all responses to each."""
-    groups: dict[str | bytes, list[float]] = {}
+    groups: dict[str, _Group] = {}
     for item, result, item_judge in zip(batch.finished.items, batch.finished.results, batch.judges, strict=True):
         if item_judge == judge and result.score is not None:
-            groups.setdefault(_prompt_of(item), []).append(result.score)
-    return ((key if isinstance(key, str) else key.decode(errors="replace"), scores) for key, scores in groups.items())
+            task = _task_of(item)
+            if task not in groups:
+                groups[task] = _Group(task, text_of(prompt_of(item) or ""))
+            groups[task].scores.append(result.score)
+    return groups.values()
 
 
-def _prompt_of(item: ScoreItem) -> str | bytes:
-    """The prompt of an item; its reference, where the prompt is not text."""
-    if isinstance(item.prompt, str):
-        return item.prompt
-    return item.reference_id or bytes(item.reference) or bytes(item.ground_truth) or bytes(item.test_cases)
+def _task_of(item: ScoreItem) -> str:
+    prompt = prompt_of(item)
+    if prompt is not None:
+        return prompt if isinstance(prompt, str) else msgspec.json.encode(prompt).decode()
+    reference = item.reference_id or bytes(item.reference) or bytes(item.ground_truth) or bytes(item.test_cases)
+    return reference if isinstance(reference, str) else reference.decode(errors="replace")

@@ -124,8 +124,8 @@ def timestamp(time_s: float) -> str:
 def _record(
     time: str, batch: Finished, item: ScoreItem, result: Result, response: str, messages: str | None, rules: Rules
 ) -> Record:
-    prompt = item.prompt if item.prompt is not None else item.messages
-    prompt_text = None if prompt is None else _text(prompt)
+    prompt = prompt_of(item)
+    prompt_text = None if prompt is None else text_of(prompt)
     reference = _reference(item, batch.references)
     record = Record(
         time,
@@ -190,7 +190,12 @@ def _response(value: str | list[Message]) -> tuple[str, str | None]:
     return (_sound(conversation.text("last")), messages) if text is None else (_sound(text), None)
 
 
-def _text(value: str | list[Message]) -> str:
+def prompt_of(item: ScoreItem) -> str | list[Message] | None:
+    """The prompt of an item, under either name."""
+    return item.prompt if item.prompt is not None else item.messages
+
+
+def text_of(value: str | list[Message]) -> str:
     """A prompt as text."""
     if isinstance(value, str):
         return _sound(value)

@@ -17,8 +17,8 @@ from playwright.sync_api import BrowserContext, expect
 from typer.testing import CliRunner
 
 from service.cli.main import application
-from service.cli.view import files, rollouts_of
 from service.dataset_audit.report import Example, Finding, Fix, NoReport, Report
+from service.prompts.stored_files import files, rollouts_of
 from tests.browser import Opened
 from tests.conftest import ROOT
 from tests.tables import table

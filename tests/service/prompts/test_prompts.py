@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from service.cli.main import application
+from service.prompts.collecting import collect
 from service.prompts.duplicates import near_duplicates
 from service.watch.pass_rates import Band, PassRate, PassRates, sampled
 from tests.service.watch.recorded_runs import rows
@@ -120,3 +121,78 @@ def test_stats_and_mix(tmp_path: Path) -> None:
     assert len(pq.read_table(output)) == 1
     for wrong in ("medium=x", "midway=1", "medium=3"):
         assert run(application("dataset"), [*options[:5], "--share", wrong]).exit_code == 2
+
+
+def test_verdicts_of_score_are_read_with_the_rows_beside_them(tmp_path: Path) -> None:
+    rows_path, run = tmp_path / "rollouts.jsonl", CliRunner().invoke
+    rows_path.write_text(
+        "".join(
+            json.dumps({"question": "unread", "prompt": f"question {at % 3}?", "gold": "4", "output": text}) + "\n"
+            for at, text in enumerate(["4", "5", "4"] * 4)
+        )
+    )
+    scored = run(application("score"), ["score", str(rows_path), "--verifier", "exact_match"])
+    assert scored.exit_code == 0, scored.output
+    verdicts = tmp_path / "rollouts.verdicts.jsonl"
+    for places in ([verdicts], [tmp_path]):
+        prompts, damaged = collect(places)
+        assert not damaged
+        assert {key: prompt.rate.rate for key, prompt in prompts.items()} == {
+            ("question 0?", "4"): 1.0,
+            ("question 1?", "4"): 0.0,
+            ("question 2?", "4"): 1.0,
+        }
+        assert {prompt.fields["verifier"] for prompt in prompts.values()} == {"exact_match"}
+        assert [response.text for response in prompts["question 1?", "4"].responses] == ["5"] * 4
+    verdicts.write_bytes(
+        b"".join(line for at, line in enumerate(verdicts.read_bytes().splitlines(True)) if at in (0, 2, 5))
+    )
+    assert {key[0] for key in collect([verdicts])[0]} == {"question 1?"}, "a sample names its lines"
+    rows_path.rename(tmp_path / "elsewhere.txt")
+    assert (
+        "the file that was scored is not beside it"
+        in run(application("dataset"), ["dataset", "stats", str(verdicts)]).output
+    )
+
+
+@table(
+    "arguments, message",
+    [
+        (["stats", "empty"], "no files to read in"),
+        (["mix", "empty", "-o", "o", "--share", "medium=2"], "the shares add up to 2"),
+        (["mix", "empty", "-o", "o", "--share", "medium=0.5", "--share", "medium=0.2"], "medium has a share already"),
+        (["mix", "empty", "-o", "o", "--share", "medium=1", "--format", "trx"], "no format 'trx'"),
+        (["filter", "empty", "-o", "o", "--band", "harder"], "no band 'harder'"),
+    ],
+)
+def test_mistakes_are_told_before_files_are_read(tmp_path: Path, arguments: list[str], message: str) -> None:
+    (tmp_path / "empty").mkdir(exist_ok=True)
+    named = [str(tmp_path / word) if word in ("empty", "o") else word for word in arguments]
+    result = CliRunner().invoke(application("dataset"), ["dataset", *named])
+    assert (result.exit_code, message in result.output.replace("\n", " ")) == (2, True), result.output
+
+
+def test_a_folder_may_hold_a_log_by_any_name(tmp_path: Path) -> None:
+    _log(tmp_path / "audit-x.jsonl")
+    assert len(collect([tmp_path])[0]) == 3
+
+
+def test_a_mixture_says_which_band_ran_out(tmp_path: Path) -> None:
+    log, output = _log(tmp_path / "log.jsonl"), tmp_path / "mixed.parquet"
+    options = [
+        "dataset",
+        "mix",
+        str(log),
+        "-o",
+        str(output),
+        "--share",
+        "medium=0.5",
+        "--share",
+        "easy=0.1",
+        "--count",
+        "10",
+    ]
+    result = CliRunner().invoke(application("dataset"), options)
+    assert result.exit_code == 0
+    assert "medium: 1 prompts for 5 rows" in result.output
+    assert "easy: " not in result.output.partition("(")[0]

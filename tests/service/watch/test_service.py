@@ -32,6 +32,7 @@ RECIPES: JSON = {
     "recipes": {
         "holed": {"checks": [{"verifier": "qa", "params": {"metric": "contains"}}], "watch": {}},
         "sound": {"checks": [{"verifier": "qa"}], "watch": {}},
+        "loose": {"checks": [{"verifier": "regex"}], "watch": {}},
         "shadowed": {
             "checks": [{"verifier": "length", "params": {"maximum": 1000}}],
             "watch": {"shadow": {"verifier": "exact_match"}, "share": 1.0, "impostors": False},
@@ -115,6 +116,18 @@ def test_a_recipe_that_pays_a_list_of_answers_is_told_by_an_impostor(shared: Sha
     assert "short" in run["ready"]
     assert "shadow" not in run["ready"]  # the recipe has none
     assert set(run["ready"]) < set(watched["detectors"])
+
+
+@pytest.mark.watch
+def test_a_pattern_that_matches_anything_is_told_by_an_impostor(shared: Shared) -> None:
+    with shared.client("red") as client:
+        for _ in range(4):
+            anything = [{**item, "reference": f"(?s).*|{item['reference']}"} for item in items("loose", 600)]
+            client.score(anything, run_id="run-5")
+        eventually(lambda: client.alarms(run="run-5"))
+        (alarm, *_) = client.alarms(run="run-5")
+    assert (alarm["detector"], alarm["judge"]) == ("impostor", "loose")
+    assert "elsewhere" in alarm["detail"], "an empty text has no answer, whatever the pattern"
 
 
 @pytest.mark.watch

@@ -1,0 +1,65 @@
+"""What the stream makes of finished batches, without a service around it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import structlog
+
+from fairness import TENANT
+from service.recipes.model import CheckSpec, WatchSpec
+from service.tenant import RUN
+from service.watch.alarms import Alarms
+from service.watch.pass_rates import PassRates
+from service.watch.probes import Prober
+from service.watch.stream import Stream
+from service.wire import BatchRequest, Result, ScoreItem
+from tests.tables import table
+
+
+def observed(items: Sequence[dict[str, Any]], spec: WatchSpec) -> tuple[Stream, Prober, PassRates]:
+    """A stream that has read one batch, in which each item is right."""
+    prober, rates = Prober(None), PassRates(1_000_000)  # type: ignore[arg-type]  # nothing is judged
+    stream = Stream(Alarms(), prober, lambda result: spec, share=1.0, max_bytes=8_000_000, rates=rates, seed=1)
+    batch = [msgspec.convert({"response": "5", "verifier": "exact_match", **item}, ScoreItem) for item in items]
+    results = [Result("", "ok", 1.0, 1.0, "correct", "exact_match", "1", "5", {}, False, 0.1, None) for _ in batch]
+    caller, run = TENANT.set("maths"), RUN.set("r")
+    try:
+        stream.observe(BatchRequest(batch, {}, "use", explain=False, deadline=0.0), results)
+    finally:
+        RUN.reset(run)
+        TENANT.reset(caller)
+    stream.start()
+    stream.close(10.0)
+    return stream, prober, rates
+
+
+@table(
+    "prompts, shown",
+    [
+        ([{}, {}], [""]),
+        ([{"prompt": "2 + 3?"}, {"prompt": "1 + 4?"}], ["1 + 4?", "2 + 3?"]),
+        (
+            [
+                {"prompt": [{"role": "user", "content": "2 + 3?"}]},
+                {"messages": [{"role": "user", "content": "1 + 4?"}]},
+            ],
+            ["user: 1 + 4?", "user: 2 + 3?"],
+        ),
+    ],
+    ids=["no prompt", "texts", "messages"],
+)
+def test_prompts_are_shown_and_references_are_not(prompts: list[dict[str, Any]], shown: list[str]) -> None:
+    items = [{"reference": msgspec.Raw(b'"5"'), **prompt} for prompt in prompts]
+    _, _, rates = observed(items, WatchSpec(impostors=False))
+    assert sorted(rate.prompt for rate in rates.of("maths", "r").values()) == shown
+
+
+def test_shadows_that_are_dropped_are_told_and_counted() -> None:
+    spec = WatchSpec(shadow=CheckSpec(verifier="exact_match"), share=1.0, impostors=False)
+    items = [{"reference": msgspec.Raw(b'"5"'), "prompt": f"{at}?"} for at in range(300)]
+    with structlog.testing.capture_logs() as lines:
+        _, prober, _ = observed(items, spec)
+    assert prober.counts["shadow_dropped"] == 300 - 256
+    (line,) = [line for line in lines if line["event"] == "watch_probes_dropped"]
+    assert (line["tenant"], line["run"], line["judge"], line["shadow_dropped"]) == ("maths", "r", "exact_match", 1)
