@@ -161,7 +161,10 @@ def _is_finite(value: Any) -> bool:
         return False  # some servers write null for NaN
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"{type(value).__name__} instead of a number")
-    return math.isfinite(value)
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False  # an integer beyond the doubles, which JSON may hold
 
 
 def _labelled(classes: Any) -> Rewards | None:
