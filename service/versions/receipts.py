@@ -258,6 +258,7 @@ def problems_of(receipt: Any, item: Mapping[str, Any], result: Mapping[str, Any]
         for part in PARTS
         if own.get(part) != inputs.get(part) and not _may_be(item, part, inputs)
     ]
+    problems += _judge_problems(receipt, item, result)
     problems += [
         f"it says {name} {verdict.get(name)!r}, the verdict says {result[name]!r}"
         for name in VERDICT

@@ -181,6 +181,17 @@ def test_a_user_sees_what_another_parameter_flips(tmp_path: Path) -> None:
     assert diffed(*sides, file, "--verifier", "math")[0] == 0
 
 
+def test_a_row_that_was_not_compared_does_not_pass(tmp_path: Path) -> None:
+    file = rows(tmp_path / "rows.jsonl", "5")
+    sides = ("math", "math")
+    code, said = diffed(*sides, file, "--fail")
+    assert (code, "Passed." in said) == (0, True), said
+    with file.open("a") as lines:
+        lines.write('{"response": "5", "answ')
+    code, said = diffed(*sides, file, "--fail")
+    assert (code, "Not passed: 1 rows not compared" in said) == (3, True), said
+
+
 @pytest.mark.contract
 @table(
     "arguments, message",
