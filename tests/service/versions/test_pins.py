@@ -79,11 +79,11 @@ def test_what_is_not_in_the_lock_is_refused(serve: Serve, lock: Json) -> None:
         results = http.post("/v1/score", json={"items": ITEMS, "pin": own}).json()["results"]
         assert {result["reason"] for result in results} == {"pin_differs"}
         assert "not in the lock" in results[0]["detail"]["message"]
-        group = {"verifier": "exact_match", "responses": ["a", "b"]}
+        group = {"verifier": "numeric", "responses": ["1", "2"]}
         asked = {"groups": [group], "method": "majority"}
         reply = http.post("/v1/groups/score", json=asked, headers={"X-Pin": json.dumps(own)})
         (result,) = reply.json()["groups"]
-        assert "pin_differs: exact_match is not in the lock" in result["message"], result
+        assert "pin_differs: numeric is not in the lock" in result["message"], result
         assert "not in the lock" in result["members"][0]["detail"]["message"]
         assert http.post("/v1/score", json={"items": ITEMS, "pin": ""}).status_code == 422
         job = http.post("/v1/jobs", json={"items": ITEMS}, headers={"X-Pin": json.dumps(own)}).json()["job_id"]
