@@ -82,6 +82,8 @@ async def test_what_the_server_did_not_answer_is_failed(protocol: str, broken: s
     ):
         (found,) = await verdicts(verifier, "text")
     assert (found.status, found.score, found.reason) == ("failed", None, reason), found.detail
+    if broken == "other shape":
+        assert f"{protocol} answers with {SERVERS[protocol].form} for each input" in found.detail["message"]
 
 
 async def test_one_value_that_is_no_number_costs_no_other_item_its_own() -> None:
