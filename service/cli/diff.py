@@ -102,6 +102,11 @@ def command(
             raise BadInput(f"{file}: no row could be compared: {why}")
         if not comparison.judged:
             raise BadInput(f"{file}: no item has a score on either side, so nothing is known; try `rewardline score`")
+        for name, (side, counts) in zip((before, after), comparison.statuses.items(), strict=True):
+            if not counts["ok"]:
+                raise BadInput(
+                    f"{file}: {name} gives no item a score, so nothing is known: {comparison.troubles[side]}"
+                )
     except (BadInput, BadRecipes, CannotStart, RewardlineError, SettingsError, releases.NoRelease) as error:
         raise fail(str(error)) from error
     except OSError as error:

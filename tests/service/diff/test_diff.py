@@ -205,6 +205,7 @@ def test_a_row_that_was_not_compared_does_not_pass(tmp_path: Path) -> None:
         (("here", "here", "--verifier", "math", "--recipe", "math"), "name one"),
         (("stored", "here"), "holds no stored verdicts"),
         (("here", "here"), "no item has a score"),
+        (("math", '{"tolerance": 1}', "--verifier", "math"), "params.tolerance: no such parameter"),
     ],
 )
 def test_mistakes_end_with_what_to_write(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
