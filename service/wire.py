@@ -36,12 +36,14 @@ from service.json_slices import (
     guess,
     is_light,
 )
+from service.shape_mistakes import not_json, sentence, where
 from service.tenant import RUN_PATTERN
 from verifiers.near_names import near
 
 CacheMode = Literal["use", "refresh", "off"]
 RunId = Annotated[str, msgspec.Meta(pattern=RUN_PATTERN)]
 ShortText = Annotated[str, msgspec.Meta(max_length=256)]
+LockName = Annotated[str, msgspec.Meta(min_length=1)]
 
 WHOLE_BYTES = 16_000_000
 """The largest body of an interaction."""
@@ -121,7 +123,7 @@ class ScoreRequest(msgspec.Struct, forbid_unknown_fields=True):
     """What the batch is for, such as one training. Logs and traces have it; the header `X-Run-Id` says the same."""
     receipts: bool = False
     """Whether each verdict is to carry its receipt; the header `X-Receipt: 1` says the same (docs/versions.md)."""
-    pin: str | dict[str, Any] | None = None
+    pin: LockName | dict[str, Any] | None = None
     """The versions that the batch is pinned to: the name of a lock, a date, or a lock; the header `X-Pin` says the same."""
 
 
@@ -191,7 +193,7 @@ class _Envelope(msgspec.Struct, forbid_unknown_fields=True):
     explain: bool = False
     run_id: RunId | None = None
     receipts: bool = False
-    pin: str | dict[str, Any] | None = None
+    pin: LockName | dict[str, Any] | None = None
 
 
 _request_decoder = msgspec.json.Decoder(ScoreRequest)
@@ -443,7 +445,7 @@ def _parsed(decoder: msgspec.json.Decoder[T], data: bytes | msgspec.Raw, prefix:
     except msgspec.ValidationError as error:
         raise _unprocessable(error, prefix) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise BadRequest(f"the body is not valid JSON: {error}") from error
+        raise BadRequest(f"the body is not valid JSON: {not_json(str(error), bytes(data))}") from error
     except RecursionError as error:
         raise BadRequest("the body is nested too deeply") from error
 
@@ -482,7 +484,7 @@ def check_count(items: int, max_items: int) -> None:
 _PATH = re.compile(r"^(?P<message>.*?) - at `(?P<key>key in )?\$(?P<path>[^`]*)`$", re.DOTALL)
 _MAX_MESSAGE = 600
 _STEP = re.compile(r"\.([A-Za-z_][A-Za-z_0-9]*)|\[(\d+|\.\.\.)\]")
-_FIELD = re.compile(r"(?:unknown|required) field `([^`]*)`")
+_FIELD = re.compile(r"(?:unknown|missing) field `([^`]*)`")
 
 
 def _unprocessable(error: msgspec.ValidationError, prefix: list[str | int]) -> RequestError:
@@ -493,20 +495,35 @@ def _unprocessable(error: msgspec.ValidationError, prefix: list[str | int]) -> R
     match = _PATH.match(text)
     message, path = (match["message"], match["path"]) if match else (text, "")
     loc = prefix + [int(index) if index.isdecimal() else name or index for name, index in _STEP.findall(path)]
+    at = where(loc)
+    message = sentence(message)
     if field := _FIELD.search(message):
         loc = [*loc, field[1]]
         message += _hint(loc, field[1])
-    return Unprocessable(
-        f"the body does not have the shape of a request: {message}", errors=[FieldError(list(loc), message)]
-    )
+    full = f"{at}{' ' if message.startswith('must be') else ': '}{message}" if at else message
+    return Unprocessable(f"the body does not have the shape of a request: {full}", errors=[FieldError(loc, message)])
+
+
+_OTHER_NAMES = {
+    **dict.fromkeys(("completion", "prediction", "output", "generation", "solution_str", "text"), "`response`"),
+    **dict.fromkeys(("label", "target", "solution", "gold"), "`reference`"),
+    "answer": "`response` for what is judged, and `reference` for the right answer",
+    "question": "`prompt`",
+}
+"""Names that trainers and data sets give to fields of an item."""
 
 
 def _hint(loc: Sequence[str | int], field: str) -> str:
     """What the caller may have meant by an unknown field, or how to write a missing one."""
     if loc == ["items"]:
         return '; write {"items": [{"verifier": "math", "response": "...", "reference": "..."}]}'
-    fields = (ScoreItem if "items" in loc else ScoreRequest).__struct_fields__
-    return "" if field in fields else near(field, fields)
+    of_item = loc[:1] == ["items"]
+    fields = (ScoreItem if of_item else ScoreRequest).__struct_fields__
+    if field in fields:
+        return ""
+    if of_item and field in ScoreRequest.__struct_fields__:
+        return f"; write `{field}` beside `items`, not in an item"
+    return f"; write {_OTHER_NAMES[field]}" if of_item and field in _OTHER_NAMES else near(field, fields)
 
 
 _ESCAPE = re.compile(

@@ -207,7 +207,7 @@ CHANGES = [
                 ('    "vllm_classify",\n', '    "vllm_classify",\n    "new_server",\n'),
                 (
                     '    "vllm_classify": Server(',
-                    '    "new_server": Server("/new", _TEXT, _vllm, _data, lambda row: _scalar(row["reward"])),\n'
+                    '    "new_server": Server("/new", "data[i].reward", _TEXT, _vllm, _data, lambda row: _scalar(row["reward"])),\n'
                     '    "vllm_classify": Server(',
                 ),
             ],

@@ -116,12 +116,10 @@ def _path(loc: Path, value: Any, kind: str) -> Path:
 
 
 def _furthest(paths: Iterable[Path]) -> list[Path]:
-    """The paths that lie deepest, for each first name."""
-    depths: dict[Path, int] = {}
+    """The paths below which no other lies."""
     paths = list(paths)
-    for path in paths:
-        depths[path[:1]] = max(depths.get(path[:1], 0), len(path))
-    return [path for path in paths if len(path) == depths[path[:1]]]
+    above = {path[:depth] for path in paths for depth in range(1, len(path))}
+    return [path for path in paths if path not in above]
 
 
 def _sentence(where: str, problems: Sequence[ErrorDetails], known_names: Sequence[str], noun: str) -> str:

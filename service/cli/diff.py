@@ -84,7 +84,7 @@ def command(
     """Judge stored responses by two sides, and list every verdict that flips.
 
     A flip is another status, score or reward. Exit code 1: more flips than --max-flips, with --fail; 2: nothing was
-    compared, because of a mistake; 3: no flip too many, but some items could not be judged.
+    compared, because of a mistake; 3: no flip too many, but some rows were not compared or not judged.
     """
     started = time.monotonic()
     comparison = Comparison(kept=examples)
@@ -102,6 +102,11 @@ def command(
             raise BadInput(f"{file}: no row could be compared: {why}")
         if not comparison.judged:
             raise BadInput(f"{file}: no item has a score on either side, so nothing is known; try `rewardline score`")
+        for name, (side, counts) in zip((before, after), comparison.statuses.items(), strict=True):
+            if not counts["ok"]:
+                raise BadInput(
+                    f"{file}: {name} gives no item a score, so nothing is known: {comparison.troubles[side]}"
+                )
     except (BadInput, BadRecipes, CannotStart, RewardlineError, SettingsError, releases.NoRelease) as error:
         raise fail(str(error)) from error
     except OSError as error:
@@ -114,11 +119,20 @@ def command(
     _show(comparison, names, time.monotonic() - started)
     is_over = comparison.flips > allowed(comparison.compared)
     if max_flips is not None or fail_above:
-        say(f"Allowed: {max_flips or 0}. {'Too many flips.' if is_over else 'Passed.'}")
+        say(f"Allowed: {max_flips or 0}. {_outcome(comparison, is_over=is_over)}")
     if fail_above and is_over:
         raise typer.Exit(_TOO_MANY)
-    if comparison.unjudged:
+    if comparison.unjudged or comparison.skipped:
         raise typer.Exit(_SOME_UNJUDGED)
+
+
+def _outcome(comparison: Comparison, *, is_over: bool) -> str:
+    if is_over:
+        return "Too many flips."
+    if comparison.unjudged or comparison.skipped:
+        missing = f"{comparison.skipped.total():,} rows not compared, {comparison.unjudged:,} verdicts `failed`"
+        return f"Not passed: {missing}."
+    return "Passed."
 
 
 def _allowed(text: str | None) -> Any:

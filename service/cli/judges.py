@@ -104,9 +104,10 @@ async def _tried(
 
 
 async def _asked(panel: Panel, profile: str, wait_s: float) -> Sequence[Verdict]:
+    """The verdicts of a profile, by its own endpoints: nothing is taken from a cache, which goes by the model's name."""
     params = JudgeParams.model_validate({**_QUESTION, "judge": profile})
     deadline = asyncio.get_running_loop().time() + wait_s
-    return await Judge(panel).score([Item(answer, params, deadline=deadline) for answer in _ANSWERS])
+    return await Judge(panel).score([Item(answer, params, deadline=deadline, cache="off") for answer in _ANSWERS])
 
 
 def _yes(value: bool | None) -> str:

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple
@@ -21,7 +21,17 @@ from service.rollouts.judging import judge_fields
 from service.row_files.reading import MAX_OWN_LINE_BYTES, BadData, DataFile
 from service.run.core import CannotStart
 from service.settings import SettingsError
-from service.versions.receipts import FIELD, VERDICT, BadKeyFile, Key, problems_of, read_key, same_verdict
+from service.versions.receipts import (
+    FIELD,
+    LOGGED,
+    PARTS,
+    VERDICT,
+    BadKeyFile,
+    Key,
+    problems_of,
+    read_key,
+    same_verdict,
+)
 
 _SEGMENT: Final = 256
 _MAX_SHOWN: Final = 50
@@ -33,6 +43,8 @@ class _Row(NamedTuple):
     item: Json
     receipt: Any
     result: Mapping[str, Any]
+    parts: Sequence[str]
+    """Those that the item would hold."""
 
 
 def command(
@@ -79,7 +91,7 @@ async def _verify(
     sound: list[_Row] = []
     shown_count = 0
     for row in _rows(file):
-        problems = problems_of(row.receipt, row.item, row.result, key)
+        problems = problems_of(row.receipt, row.item, row.result, key, row.parts)
         nonce = str(row.receipt.get("nonce")) if isinstance(row.receipt, dict) else ""
         if not problems and nonce in nonces:
             problems = [f"it is the receipt of line {nonces[nonce]}, used again"]
@@ -118,9 +130,10 @@ def _rows(file: Path) -> Iterator[_Row]:
             continue
         lack = stored.lack_of(fields) if stored.is_record(fields) else None
         item = fields["item"] if isinstance(fields.get("item"), dict) else fields
-        item = stored.fields_of(item) if stored.is_record(item) else item
-        verdict = {name: result[name] for name in VERDICT if name in result and lack is None}
-        yield _Row(line, Columns().item_of(item) or item, receipt, verdict)
+        is_record = stored.is_record(item)
+        item = stored.fields_of(item) if is_record else item
+        verdict = {name: result[name] for name in (*VERDICT, "id") if name in result and lack is None}
+        yield _Row(line, Columns().item_of(item) or item, receipt, verdict, LOGGED if is_record else PARTS)
 
 
 def _detail(result: Mapping[str, Any]) -> Mapping[str, Any]:

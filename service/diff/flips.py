@@ -118,6 +118,8 @@ class Comparison:
     examples: dict[tuple[Kind, str], list[Json]] = field(default_factory=dict)
     statuses: dict[str, Counter[str]] = field(default_factory=lambda: {"before": Counter(), "after": Counter()})
     """The verdicts of each side by status."""
+    troubles: dict[str, str] = field(default_factory=dict)
+    """Of each side, why the first item without a score has none."""
 
     @property
     def compared(self) -> int:
@@ -156,6 +158,9 @@ class Comparison:
             versions = verifiers.setdefault(verifier, Counter())
             versions[_bounded(versions, verdict.get("version") or "none")] += 1
             self.statuses[side][_bounded(self.statuses[side], verdict["status"])] += 1
+            if verdict["status"] != "ok" and side not in self.troubles:
+                message = (verdict.get("detail") or {}).get("message")
+                self.troubles[side] = f"{verdict.get('reason')}: {message}" if message else str(verdict.get("reason"))
         axes = {"verifier": new.get("verifier") or old.get("verifier") or "none"}
         if recipe := new.get("recipe") or old.get("recipe"):
             axes["recipe"] = recipe

@@ -13,9 +13,11 @@ from typing import Any, Final
 from service.advantages.schemas import Status
 from service.groups.classes import Partition
 from service.groups.schemas import GroupResult, Majority, Member
+from service.wire import Result
 from verifiers.base import clip
 
 _SHOWN_CLASSES: Final = 32
+_SHOWN_CAUSES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,11 @@ def result_of(partition: Partition, name: str | int, options: Majority) -> Group
     sizes = [len(positions) for positions in partition.classes]
     outside = partition.unsettled - set(partition.classes[0]) if partition.classes else set()
     decision = decide(sizes, len(partition.failed) + len(outside), len(partition.answers), options)
+    if len(partition.failed) == len(partition.results):
+        causes = dict.fromkeys(_cause(read) for read in partition.results)
+        decision = Decision(
+            None, decision.reason, f"no response could be judged: {'; '.join([*causes][:_SHOWN_CAUSES])}"
+        )
     if decision.winner is not None and partition.unfit.issuperset(partition.classes[0]):
         decision = Decision(None, "no_majority", "most responses give an answer that is right for no task")
     classes = {at: number for number, positions in enumerate(partition.classes) for at in positions}
@@ -70,6 +77,7 @@ def result_of(partition: Partition, name: str | int, options: Majority) -> Group
         member = Member("failed", None, None, decision.reason, read.extracted, number)
         if at in partition.failed:
             member.reason = read.reason
+            member.detail = {"message": message} if (message := read.detail.get("message")) else {}
         elif decision.winner is not None and at in outside:
             member.reason = "undecided"
         elif decision.winner is not None:
@@ -86,6 +94,11 @@ def result_of(partition: Partition, name: str | int, options: Majority) -> Group
         members=members,
         detail=_detail(partition, sizes),
     )
+
+
+def _cause(read: Result) -> str:
+    message = read.detail.get("message")
+    return f"{read.reason}: {message}" if message else read.reason
 
 
 def _detail(partition: Partition, sizes: Sequence[int]) -> dict[str, Any]:

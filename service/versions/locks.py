@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Annotated, Final, Literal, Protocol
 
 import msgspec
+import structlog
 
 from service.recipes.book import Book
 from service.recipes.recipe import Recipe, describe
@@ -23,6 +24,8 @@ from service.scoring.prepared_item import ConfiguredVerifier
 from service.wire import BatchRequest, Result
 from verifiers.base import Verdict
 from verifiers.registry import Registry
+
+log = structlog.get_logger("rewardline")
 
 DIFFERS: Final = "pin_differs"
 """The reason of items that are pinned to other versions."""
@@ -89,11 +92,21 @@ class Locks:
             return read(path)
         if _DATE.fullmatch(name):
             date.fromisoformat(name)
-            earlier_locks = [lock for file in sorted(self._folder.glob("*.json")) if (lock := read(file)).date <= name]
+            locks = [_read_or_none(file) for file in sorted(self._folder.glob("*.json"))]
+            earlier_locks = [lock for lock in locks if lock is not None and lock.date <= name]
             if earlier_locks:
                 return max(earlier_locks, key=lambda lock: lock.date)
         available = ", ".join(sorted(file.stem for file in self._folder.glob("*.json"))[:20]) or "none"
         raise ValueError(f"there is no lock {name!r}, nor one made by then; there are {available}")
+
+
+def _read_or_none(path: Path) -> Lock | None:
+    """The lock in a file of the folder. None: it is another file, which is not a reason to refuse the locks beside it."""
+    try:
+        return read(path)
+    except (ValueError, OSError) as error:
+        log.warning("a file among the locks is not one", file=path.name, error=str(error))
+        return None
 
 
 def read(path: Path) -> Lock:

@@ -16,7 +16,7 @@ import binascii
 import hashlib
 import hmac
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -35,7 +35,14 @@ FORM: Final = 1
 FIELD: Final = "receipt"
 """Its place in the detail of a verdict."""
 VERDICT: Final = ("status", "score", "reward", "reason")
-PARTS: Final = ("response", "reference", "prompt", "params")
+LOGGED: Final = ("response", "reference", "prompt", "params")
+"""The parts of an item that the audit log holds, too."""
+_HOW: Final = (
+    *("checks", "evaluation_criteria", "case_type", "test_case_function"),
+    *("reward_weights", "reward_clip"),
+)
+"""The further fields that decide how an item is judged, under their own names."""
+PARTS: Final = (*LOGGED, *_HOW)
 _NEEDED: Final = frozenset({"receipt", "inputs", "verdict", "versions", "release", "time", "nonce", "algorithm"})
 _MIN_SECRET_BYTES: Final = 16
 _MAX_ID_CHARS: Final = 256
@@ -128,6 +135,7 @@ def inputs_of(item: Mapping[str, Any]) -> Json:
         ),
         "prompt": item.get("prompt") if item.get("prompt") is not None else item.get("messages"),
         "params": item.get("params") or None,
+        **{name: item.get(name) for name in _HOW},
     }
     return {name: digest(value) for name, value in inputs.items() if value is not None}
 
@@ -147,6 +155,13 @@ def _inputs(item: ScoreItem, references: Mapping[str, msgspec.Raw]) -> Json:
     inputs = inputs_of(
         {"response": _sound(item.response), "prompt": _sound(item.prompt), "messages": _sound(item.messages)}
     )
+    for name in _HOW:
+        value = getattr(item, name)
+        if isinstance(value, msgspec.Raw):
+            if bytes(value) not in (b"", b"null"):
+                inputs[name] = _digest_of(bytes(value))
+        elif value is not None:
+            inputs[name] = digest(_sound(value))
     if reference:
         inputs["reference"] = _digest_of(reference)
     if params not in (b"", b"null", b"{}"):
@@ -229,7 +244,13 @@ def _sound(value: Any) -> Any:
     return [_sound(member) for member in value] if isinstance(value, list) else value
 
 
-def problems_of(receipt: Any, item: Mapping[str, Any], result: Mapping[str, Any], key: Key | None) -> list[str]:
+def problems_of(
+    receipt: Any,
+    item: Mapping[str, Any],
+    result: Mapping[str, Any],
+    key: Key | None,
+    parts: Sequence[str] = PARTS,
+) -> list[str]:
     """What is wrong with a receipt, in words. Nothing is judged.
 
     Args:
@@ -237,6 +258,7 @@ def problems_of(receipt: Any, item: Mapping[str, Any], result: Mapping[str, Any]
         item: The item that it is said to be of.
         result: The verdict that it is said to be of; empty if only the receipt is at hand.
         key: Checks the signature. None: signatures are not checked.
+        parts: Those that the item would hold.
     """
     if not isinstance(receipt, dict) or receipt.get("receipt") != FORM:
         return ["it is not a receipt of this form"]
@@ -247,22 +269,42 @@ def problems_of(receipt: Any, item: Mapping[str, Any], result: Mapping[str, Any]
         return [f"it is cut: it lacks {', '.join(missing)}"]
     problems = [] if key is None else _signature_problems(receipt, key)
     inputs, verdict = receipt["inputs"], receipt["verdict"]
-    if not isinstance(inputs, dict) or not isinstance(verdict, dict):
-        return [*problems, "its inputs or its verdict are not objects"]
+    if not all(isinstance(receipt[name], dict) for name in ("inputs", "verdict", "versions")):
+        return [*problems, "its inputs, its verdict or its versions are not objects"]
     try:
         own_inputs = inputs_of(item)
     except ValueError as error:
         return [*problems, f"the item is not JSON: {error}"]
     problems += [
         f"it is of another {part}"
-        for part in PARTS
+        for part in parts
         if own_inputs.get(part) != inputs.get(part) and not _may_be(item, part, inputs)
     ]
+    problems += _judge_problems(receipt, item, result)
     problems += [
         f"it says {name} {verdict.get(name)!r}, the verdict says {result[name]!r}"
         for name in VERDICT
         if name in result and result[name] != verdict.get(name)
     ]
+    return problems
+
+
+def _judge_problems(receipt: Mapping[str, Any], item: Mapping[str, Any], result: Mapping[str, Any]) -> list[str]:
+    """What a receipt says otherwise of the item's name, and of what judged it."""
+    named = receipt.get("id")
+    problems = [
+        f"it is of the {noun} {named!r}, not of {own!r:.80}"
+        for noun, own in (("item", item.get("id")), ("result", result.get("id")))
+        if isinstance(own, str | int) and str(named) != str(_sound(own))[:_MAX_ID_CHARS]
+    ]
+    if receipt["verdict"].get("status") != "ok":
+        return problems  # perhaps nothing has judged it
+    versions = receipt["versions"]
+    recipe, verifier = item.get("recipe"), item.get("verifier")
+    judge = f"recipe {recipe}" if recipe is not None else verifier
+    by_others = recipe is None and verifier is not None and any(name.startswith("recipe ") for name in versions)
+    if judge is not None and (judge not in versions or by_others):
+        problems.append(f"the item names {judge}, and it was judged by {', '.join(map(str, versions))}")
     return problems
 
 

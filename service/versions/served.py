@@ -58,7 +58,10 @@ class Releases:
             )
             results = msgspec.convert(answer["results"], list[Result])
         except (NoRelease, msgspec.ValidationError, _client().RewardlineError) as error:
-            return [_failed(UNSERVED, f"release {lock.release}: {error}") for _ in request.items]
+            # It names folders and addresses of this server, which are not business of callers.
+            log.warning("another release did not serve pinned items", release=lock.release, error=str(error))
+            message = f"release {lock.release} did not judge the item; the server's log says why"
+            return [_failed(UNSERVED, message) for _ in request.items]
         return [_checked(lock, release.versions, result) for result in results]
 
     async def _of(self, version: str) -> _Running:

@@ -499,7 +499,11 @@ def _inferred_from_code(code: str) -> CaseType:
         return kinds[0]
     if "assert" in code:
         return CaseType.ASSERT
-    raise InvalidItem("ambiguous_case_type", f"the kind of the tests cannot be told; give a case_type: {clip(code)!r}")
+    raise InvalidItem(
+        "ambiguous_case_type",
+        "there is no assertion and no test function in the reference; write the tests, or name their case_type: "
+        f"{clip(code)!r}",
+    )
 
 
 _PYTEST = re.compile(r"^(?:async[ \t]+)?def[ \t]+test|^import pytest|^from pytest", re.MULTILINE)

@@ -11,7 +11,8 @@ Keys are in environment variables that the file names. A mistake in the file sto
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -23,6 +24,7 @@ from verifiers.judge.endpoints import EndpointConfig, PoolConfig
 from verifiers.judge.endpoints.reward_servers import SERVERS
 from verifiers.judge.profiles import PROFILE_NAME, Mode, Part, Profile
 from verifiers.judge.rewards.profiles import RewardModel
+from verifiers.mistakes import sentences
 
 _Chosen = Annotated[str, Field(pattern=PROFILE_NAME)]
 
@@ -102,12 +104,7 @@ class JudgeConfig(Part):
 
     @model_validator(mode="after")
     def _check_profiles(self) -> Self:
-        for name, profile in self.profiles.items():
-            _among(self.pools, [profile.pool], f"profiles.{name}.pool")
-            for endpoint in self.reach_of(profile.pool):
-                if self.endpoints[endpoint].protocol != "chat":
-                    raise ValueError(f"profiles.{name}.pool: endpoint {endpoint} writes no text, which prompts ask for")
-                _check_room(f"profiles.{name}", profile.sampling.max_tokens, endpoint, self.endpoints[endpoint])
+        _check_all(partial(self._check_profile, name, profile) for name, profile in self.profiles.items())
         for mode, chosen in self.defaults.items():
             _among(self.profiles, [chosen], f"defaults.{mode}")
             if self.profiles[chosen].mode != mode:
@@ -125,13 +122,22 @@ class JudgeConfig(Part):
             _among(text_pools, [self.proxy.default_pool], "proxy.default_pool")
         return self
 
+    def _check_profile(self, name: str, profile: Profile) -> None:
+        _among(self.pools, [profile.pool], f"profiles.{name}.pool")
+        for endpoint in self.reach_of(profile.pool):
+            if self.endpoints[endpoint].protocol != "chat":
+                raise ValueError(f"profiles.{name}.pool: endpoint {endpoint} writes no text, which prompts ask for")
+            _check_room(f"profiles.{name}", profile.sampling.max_tokens, endpoint, self.endpoints[endpoint])
+
     @model_validator(mode="after")
     def _check_reward_models(self) -> Self:
-        for name, model in self.reward_models.items():
-            _among(self.pools, model.pools, f"reward_models.{name}.pools")
-            for endpoint in sorted({member for pool in model.pools for member in self.reach_of(pool)}):
-                self._check_server(name, endpoint, model)
+        _check_all(partial(self._check_reward_model, name, model) for name, model in self.reward_models.items())
         return self
+
+    def _check_reward_model(self, name: str, model: RewardModel) -> None:
+        _among(self.pools, model.pools, f"reward_models.{name}.pools")
+        for endpoint in sorted({each for pool in model.pools for each in self.reach_of(pool)}):
+            self._check_server(name, endpoint, model)
 
     def _check_server(self, name: str, endpoint: str, model: RewardModel) -> None:
         protocol = self.endpoints[endpoint].protocol
@@ -238,11 +244,7 @@ def read(content: Any, origin: str) -> JudgeConfig:
     try:
         return JudgeConfig.model_validate(content)
     except ValidationError as error:
-        lines = [
-            f"{'.'.join(map(str, fault['loc'])) or 'file'}: {fault['msg']}"
-            for fault in error.errors(include_input=False, include_url=False)
-        ]
-        raise BadJudges(f"{origin}: " + "; ".join(lines)) from error
+        raise BadJudges(f"{origin}: " + "; ".join(sentences(error, content))) from error
 
 
 def keys_from(environ: Mapping[str, str], names: list[str]) -> dict[str, str]:
@@ -269,6 +271,22 @@ def _check_room(where: str, max_tokens: int, name: str, endpoint: EndpointConfig
             raise ValueError(
                 f"{where}.sampling.max_tokens: {max_tokens} do not fit endpoints.{name}.{limit}, which is {limit_value:g}"
             )
+
+
+def _check_all(checks: Iterable[Callable[[], None]]) -> None:
+    """Make every check.
+
+    Raises:
+        ValueError: the messages of all that failed.
+    """
+    mistakes = []
+    for check in checks:
+        try:
+            check()
+        except ValueError as error:
+            mistakes.append(str(error))
+    if mistakes:
+        raise ValueError("; ".join(mistakes))
 
 
 def _among(entries: Mapping[str, Any], names: Any, where: str) -> None:

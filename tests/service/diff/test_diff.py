@@ -181,6 +181,17 @@ def test_a_user_sees_what_another_parameter_flips(tmp_path: Path) -> None:
     assert diffed(*sides, file, "--verifier", "math")[0] == 0
 
 
+def test_a_row_that_was_not_compared_does_not_pass(tmp_path: Path) -> None:
+    file = rows(tmp_path / "rows.jsonl", "5")
+    sides = ("math", "math")
+    code, said = diffed(*sides, file, "--fail")
+    assert (code, "Passed." in said) == (0, True), said
+    with file.open("a") as lines:
+        lines.write('{"response": "5", "answ')
+    code, said = diffed(*sides, file, "--fail")
+    assert (code, "Not passed: 1 rows not compared" in said) == (3, True), said
+
+
 @pytest.mark.contract
 @table(
     "arguments, message",
@@ -194,6 +205,7 @@ def test_a_user_sees_what_another_parameter_flips(tmp_path: Path) -> None:
         (("here", "here", "--verifier", "math", "--recipe", "math"), "name one"),
         (("stored", "here"), "holds no stored verdicts"),
         (("here", "here"), "no item has a score"),
+        (("math", '{"tolerance": 1}', "--verifier", "math"), "params.tolerance: no such parameter"),
     ],
 )
 def test_mistakes_end_with_what_to_write(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:

@@ -52,6 +52,7 @@ def put(folder: Path, name: str, lock: Json) -> str:
 def test_other_versions_are_refused_for_the_whole_task(serve: Serve, lock: Json, tmp_path: Path) -> None:
     pins = tmp_path / "pins"
     put(pins, "same", {**lock, "date": "2026-02-01"})
+    put(pins, "stray", {**lock, "date": "yesterday"})
     old = put(pins, "old", {**changed(lock, exact_match="1", recipe__think_math="0"), "date": "2026-01-01"})
     served = serve(pins_dir=str(pins))
     for url in (served.url, f"grpc://{served.grpc}"):
@@ -78,6 +79,13 @@ def test_what_is_not_in_the_lock_is_refused(serve: Serve, lock: Json) -> None:
         results = http.post("/v1/score", json={"items": ITEMS, "pin": own}).json()["results"]
         assert {result["reason"] for result in results} == {"pin_differs"}
         assert "not in the lock" in results[0]["detail"]["message"]
+        group = {"verifier": "numeric", "responses": ["1", "2"]}
+        asked = {"groups": [group], "method": "majority"}
+        reply = http.post("/v1/groups/score", json=asked, headers={"X-Pin": json.dumps(own)})
+        (result,) = reply.json()["groups"]
+        assert "pin_differs: numeric is not in the lock" in result["message"], result
+        assert "not in the lock" in result["members"][0]["detail"]["message"]
+        assert http.post("/v1/score", json={"items": ITEMS, "pin": ""}).status_code == 422
         job = http.post("/v1/jobs", json={"items": ITEMS}, headers={"X-Pin": json.dumps(own)}).json()["job_id"]
         results = http.get(f"/v1/jobs/{job}", params={"wait_s": 30}).json()["results"]
         assert {result["reason"] for result in results} == {"pin_differs"}
@@ -173,7 +181,9 @@ def test_a_pinned_release_judges_from_its_wheel(serve: Serve, lock: Json, tmp_pa
         assert receipt["versions"] == {"exact_match": f"0.{own}"}
         for pin, reason in ((wrong, "pin_differs"), (absent, "pin_unserved")):
             with Client(url, pin=pin, timeout_s=PATIENCE_S, max_resends=0) as client:
-                assert {(str(each.status), each.reason) for each in client.score(ITEMS)} == {("failed", reason)}
+                refused = client.score(ITEMS)
+            assert {(str(each.status), each.reason) for each in refused} == {("failed", reason)}
+            assert str(wheels) not in refused[0].detail["message"]
     code = CliRunner().invoke(
         application("diff", "score"),
         ["diff", "0.1.9", "here", put_rows(tmp_path), "--releases-dir", str(wheels), "--fail"],

@@ -201,6 +201,13 @@ def test_a_receipt_that_was_altered_is_told(tmp_path: Path, alter: Callable[[Jso
         ({"reference": "5"}, "it is of another reference"),
         ({"params": {}}, "it is of another params"),
         ({"prompt": "2 + 2?"}, "it is of another prompt"),
+        ({"checks": [{"verifier": "math", "params": {"unit_policy": "ignore"}}]}, "it is of another checks"),
+        ({"evaluation_criteria": {"rubric": "x"}}, "it is of another evaluation_criteria"),
+        ({"reward_clip": [0, 1]}, "it is of another reward_clip"),
+        ({"reward_weights": {"math": 0.5}}, "it is of another reward_weights"),
+        ({"recipe": "math_then_judge"}, "the item names recipe math_then_judge, and it was judged by math"),
+        ({"verifier": "numeric"}, "the item names numeric, and it was judged by math"),
+        ({"id": "b"}, "it is of the item 'a', not of 'b'"),
     ],
 )
 def test_a_receipt_of_another_item_is_told(change: Json, problem: str) -> None:
@@ -208,6 +215,12 @@ def test_a_receipt_of_another_item_is_told(change: Json, problem: str) -> None:
     assert problems_of(receipt, item, result, None) == []
     assert problems_of(receipt, {**item, **change}, result, None) == [problem]
     assert "score 1.0, the verdict says 0.0" in problems_of(receipt, item, {**result, "score": 0.0}, None)[0]
+    assert problems_of(receipt, item, {**result, "id": 3}, None) == ["it is of the result 'a', not of 3"]
+    of_recipe = {**receipt, "versions": {"math": "28", "recipe think_math": "0"}}
+    assert problems_of(of_recipe, {**item, "verifier": None, "recipe": "think_math"}, result, None) == []
+    assert problems_of(of_recipe, item, result, None) == [
+        "the item names math, and it was judged by math, recipe think_math"
+    ]
     assert problems_of(["receipt"], item, result, None) == ["it is not a receipt of this form"]
 
 

@@ -526,3 +526,7 @@ def test_any_json_is_a_suite_with_tests_or_is_refused(reference: Any) -> None:
     except InvalidItem:
         size = None
     assert size is None or size > 0
+
+
+def test_a_text_that_tests_nothing_is_told_what_it_lacks() -> None:
+    assert "there is no assertion and no test function in the reference" in str(refused("print(1)"))

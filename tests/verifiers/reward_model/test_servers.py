@@ -9,6 +9,7 @@ from tests.judge_upstream.behaviours import gives, gives_bytes, refuses
 from tests.judge_upstream.reward_servers import gives_values, serving_rewards, values_of
 from tests.judge_upstream.scripted import Exchange, Scripted
 from tests.verifiers.reward_model.panels import INPUTS, TEXT, reward_models, verdicts
+from verifiers.judge.endpoints import rewarding
 from verifiers.judge.endpoints.reward_servers import SERVERS
 
 RESPONSES = ("one", "three", "seventeen letters")
@@ -43,6 +44,7 @@ async def test_each_response_gets_its_own_value(protocol: str) -> None:
         ("nan", "judge_not_finite"),
         ("infinite", "judge_not_finite"),
         ("null", "judge_not_finite"),
+        ("beyond a double", "judge_not_finite"),
         ("text", "judge_bad_upstream_body"),
         ("fewer", "judge_bad_upstream_body"),
         ("more", "judge_bad_upstream_body"),
@@ -61,6 +63,7 @@ async def test_what_the_server_did_not_answer_is_failed(protocol: str, broken: s
             "nan": whole.replace("7.25", "NaN"),
             "infinite": whole.replace("7.25", "Infinity"),
             "null": whole.replace("7.25", "null"),
+            "beyond a double": whole.replace("7.25", "1" + "0" * 400),
             "text": whole.replace("7.25", '"7.25"'),
             "fewer": json.dumps({**rows, place: []} if place else []),
             "more": json.dumps({**rows, place: [*listed, *listed]} if place else [*listed, *listed]),
@@ -79,6 +82,8 @@ async def test_what_the_server_did_not_answer_is_failed(protocol: str, broken: s
     ):
         (found,) = await verdicts(verifier, "text")
     assert (found.status, found.score, found.reason) == ("failed", None, reason), found.detail
+    if broken == "other shape":
+        assert f"{protocol} answers with {SERVERS[protocol].form} for each input" in found.detail["message"]
 
 
 async def test_one_value_that_is_no_number_costs_no_other_item_its_own() -> None:
@@ -180,3 +185,20 @@ async def test_a_flood_of_values_is_no_answer() -> None:
     ):
         (found,) = await verdicts(verifier, "one")
     assert (found.status, found.reason) == ("failed", "judge_bad_upstream_body")
+
+
+async def test_an_answer_whose_reading_breaks_leaves_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No answer is known that breaks the reading, so the reading is broken here."""
+
+    def broken(protocol: str, body: bytes, count: int) -> Any:
+        raise ArithmeticError
+
+    monkeypatch.setattr(rewarding, "answers_of", broken)
+    async with (
+        serving_rewards("vllm_classify", length) as server,
+        reward_models({"rm": ("vllm_classify", server)}, {**TEXT, "deadline_s": 5}) as verifier,
+    ):
+        found = await verdicts(verifier, *RESPONSES)
+    assert [(each.status, each.score, each.reason) for each in found] == [
+        ("failed", None, "judge_bad_upstream_body")
+    ] * len(RESPONSES)

@@ -67,6 +67,8 @@ class Server:
     """One kind of server."""
 
     path: str
+    form: str
+    """Where its answers have the reward of an input."""
     forms: frozenset[Form]
     body: Callable[[Sequence[Any], Form], _Body]
     """The request for inputs of one form, without the model's name."""
@@ -92,7 +94,9 @@ def answers_of(protocol: str, body: bytes, count: int) -> tuple[list[Rewards | N
         rows = server.rows_of(content)
         rewards = [server.rewards_of(row) for row in rows]
     except _SHAPE as error:
-        problem = _error_in(content) or f"the answer is not one of {protocol}: {type(error).__name__}"
+        problem = (
+            _error_in(content) or f"{protocol} answers with {server.form} for each input; this answer has another shape"
+        )
         raise Fault("bad_upstream_body", problem, ill=True) from error
     if len(rewards) != count:
         raise Fault("bad_upstream_body", f"{len(rewards)} rewards for {count} inputs", ill=True)
@@ -161,7 +165,10 @@ def _is_finite(value: Any) -> bool:
         return False  # some servers write null for NaN
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"{type(value).__name__} instead of a number")
-    return math.isfinite(value)
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False  # an integer beyond the doubles, which JSON may hold
 
 
 def _labelled(classes: Any) -> Rewards | None:
@@ -211,17 +218,28 @@ _CHAT: Final = frozenset[Form]({"text", "messages"})
 _PAIR: Final = frozenset[Form]({"pair"})
 
 SERVERS: Final[Mapping[str, Server]] = {
-    "vllm_classify": Server("/classify", _CHAT, _vllm, _data, lambda row: _vector(row["probs"])),
-    "vllm_pooling": Server("/pooling", _CHAT, _pooling, _data, lambda row: _vector(row["data"])),
-    "vllm_score": Server("/score", _PAIR, _score, _data, lambda row: _scalar(row["score"])),
+    "vllm_classify": Server("/classify", "data[i].probs", _CHAT, _vllm, _data, lambda row: _vector(row["probs"])),
+    "vllm_pooling": Server("/pooling", "data[i].data", _CHAT, _pooling, _data, lambda row: _vector(row["data"])),
+    "vllm_score": Server("/score", "data[i].score", _PAIR, _score, _data, lambda row: _scalar(row["score"])),
     "sglang_classify": Server(
-        "/classify", _TEXT, lambda texts, _: {"text": texts}, _listed, lambda row: _vector(row["embedding"])
+        "/classify",
+        "[i].embedding",
+        _TEXT,
+        lambda texts, _: {"text": texts},
+        _listed,
+        lambda row: _vector(row["embedding"]),
     ),
     "sglang_embeddings": Server(
-        "/v1/embeddings", _TEXT, lambda texts, _: {"input": texts}, _data, lambda row: _vector(row["embedding"])
+        "/v1/embeddings",
+        "data[i].embedding",
+        _TEXT,
+        lambda texts, _: {"input": texts},
+        _data,
+        lambda row: _vector(row["embedding"]),
     ),
     "tei_predict": Server(
         "/predict",
+        "[i][label].score",
         _TEXT,
         lambda texts, _: {"inputs": [[text] for text in texts], "raw_scores": True, "truncate": False},
         lambda content: content,
@@ -229,16 +247,23 @@ SERVERS: Final[Mapping[str, Server]] = {
     ),
     "infinity_classify": Server(
         "/classify",
+        "data[i][label].score",
         _TEXT,
         lambda texts, _: {"input": texts, "raw_scores": True},
         lambda content: content["data"],
         _labelled,
     ),
     "openrlhf": Server(
-        "/get_reward", _TEXT, lambda texts, _: {"query": texts}, lambda content: content["rewards"], _scalar
+        "/get_reward",
+        "rewards[i]",
+        _TEXT,
+        lambda texts, _: {"query": texts},
+        lambda content: content["rewards"],
+        _scalar,
     ),
     "llama_rerank": Server(
         "/v1/rerank",
+        "results[index].relevance_score",
         _PAIR,
         _rerank("documents"),
         lambda content: _by_index(content["results"]),
@@ -247,6 +272,7 @@ SERVERS: Final[Mapping[str, Server]] = {
     ),
     "infinity_rerank": Server(
         "/rerank",
+        "results[index].relevance_score",
         _PAIR,
         _rerank("documents", raw_scores=True),
         lambda content: _by_index(content["results"]),
@@ -255,6 +281,7 @@ SERVERS: Final[Mapping[str, Server]] = {
     ),
     "tei_rerank": Server(
         "/rerank",
+        "[index].score",
         _PAIR,
         _rerank("texts", raw_scores=True, truncate=False),
         _by_index,
@@ -263,6 +290,7 @@ SERVERS: Final[Mapping[str, Server]] = {
     ),
     "llama_embeddings": Server(
         "/embeddings",
+        "[i].embedding",
         _TEXT,
         lambda texts, _: {"content": texts, "embd_normalize": -1},  # it divides vectors by their length otherwise
         lambda content: _by_index(_listed(content)),

@@ -8,9 +8,11 @@ If a call fails by what is in it, its halves are asked by themselves, so that on
 
 import asyncio
 import contextvars
+import logging
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from verifiers.judge.endpoints.gateway import Gateway
@@ -18,6 +20,8 @@ from verifiers.judge.endpoints.reward_servers import SERVERS, Form, Input, Rewar
 from verifiers.judge.endpoints.rewarding import RewardReply, tokens_of
 from verifiers.judge.errors import EndpointFailure, JudgeFailure
 from verifiers.judge.rewards.profiles import Batch
+
+log = logging.getLogger("rewardline.judge")
 
 _OF_AN_INPUT: Final = frozenset({"bad_upstream_request", "context_overflow", "upstream_5xx", "bad_upstream_body"})
 """Failures that one input of several may cause."""
@@ -105,11 +109,17 @@ class Batcher:
                 # In the context of a caller, so that its tokens are counted as the caller's.
                 call = inputs[0].context.run(asyncio.create_task, self._answer(inputs))
                 self._calls.add(call)
-                call.add_done_callback(self._ended)
+                call.add_done_callback(partial(self._ended, inputs))
                 _cancel_if_unwanted(call, inputs)
 
-    def _ended(self, call: "asyncio.Task[None]") -> None:
+    def _ended(self, inputs: Sequence[_Waiting], call: "asyncio.Task[None]") -> None:
+        """However a call ends, nobody waits for it any longer."""
         self._calls.discard(call)
+        if not call.cancelled() and (error := call.exception()) is not None:
+            log.error("pool %s: the answer of a reward model was not read", self._pool, exc_info=error)
+            failure = EndpointFailure("bad_upstream_body", f"pool {self._pool}: the answer was not read; see the log")
+            for each in inputs:
+                _settle(each, failure)
         self._schedule()
 
     def _next(self) -> list[_Waiting]:

@@ -44,6 +44,22 @@ def test_a_judge_that_says_the_same_of_right_and_wrong_is_not_good(tmp_path: Pat
     assert "profile quality: not asked, because it is of mode quality" in done.stdout
 
 
+def test_each_profile_is_judged_by_its_own_endpoint(tmp_path: Path) -> None:
+    """Another endpoint has a model of the same name, and its answers are not answers of this one."""
+    with Grader() as honest_grader, Grader(lambda _: "I cannot say.") as silent:
+        files = [json.loads(each.file(tmp_path).read_text()) for each in (honest_grader, silent)]
+        whole, other = files
+        whole["endpoints"]["silent"] = next(iter(other["endpoints"].values()))
+        whole["pools"]["silent"] = {"members": ["silent"]}
+        profile = next(each for each in other["profiles"].values() if each["mode"] == "reference")
+        whole["profiles"]["silent"] = {**profile, "pool": "silent"}
+        file = tmp_path / "judges.yaml"
+        file.write_text(json.dumps(whole))
+        done = _run(file)
+    assert done.returncode == 1, done.stdout
+    assert "profile silent: it does not tell" in done.stderr
+
+
 def test_a_key_in_the_file_is_not_printed(tmp_path: Path) -> None:
     with Grader() as grader:
         file = grader.file(tmp_path)

@@ -16,6 +16,7 @@ import pytest
 import zstandard
 
 from tests.service.slow_verifier import held, serving_slowly
+from tests.tables import table
 from tests.waiting import PATIENCE_S, eventually
 
 JSON = dict[str, Any]
@@ -207,12 +208,47 @@ def test_a_large_body_is_refused_in_the_same_words_as_a_small_one(served: Any) -
     large = post(served, {"items": [filler] * 200 + [item(5)]})
     assert problem(small, 422)["errors"][0] == {
         "loc": ["items", 1, "response"],
-        "msg": "Expected `str | array`, got `int`",
+        "msg": "must be a text or a list; it is a number",
     }
     assert problem(large, 422)["errors"][0] == {
         "loc": ["items", 200, "response"],
-        "msg": "Expected `str | array`, got `int`",
+        "msg": "must be a text or a list; it is a number",
     }
+
+
+@table(
+    "body, status, message",
+    [
+        (b"", 400, "the body is empty"),
+        (
+            b'{"items":[{"response":"a","reference":NaN}]}',
+            400,
+            "byte 38 begins NaN, which JSON does not have; write null",
+        ),
+        (b'{"items":[{"response":"a","reference":-Infinity}]}', 400, "begins -Infinity, which JSON does not have"),
+        (b'{"items":{"response":"a"}}', 422, ": items must be a list; it is an object"),
+        (b'{"items":[{"response":"a"},null]}', 422, ": items[1] must be an object; it is null"),
+        (
+            b'{"items":[{"response":"a"},{"response":null}]}',
+            422,
+            ": items[1].response must be a text or a list; it is null",
+        ),
+        (b'{"items":[{"response":"a","verifier":[]}]}', 422, ": items[0].verifier must be a text; it is a list"),
+        (
+            b'{"items":[{"response":"a","id":{}}]}',
+            422,
+            ": items[0].id must be a whole number or a text; it is an object",
+        ),
+        (b'{"items":[{"completion":"a"}]}', 422, ": items[0]: unknown field `completion`; write `response`"),
+        (b'{"items":[{"answer":"a"}]}', 422, "`answer`; write `response` for what is judged, and `reference`"),
+        (b'{"items":[{"response":"a","deadline_s":3}]}', 422, "`deadline_s`; write `deadline_s` beside `items`"),
+        (b'{"items":[{"verifier":"math"}]}', 422, ": items[0]: missing field `response`"),
+        (b'{"items":[],"deadline_s":0}', 422, ": deadline_s must be a number above 0"),
+        (b'{"items":[],"run_id":"a b"}', 422, ": run_id must be at most 128 letters, digits and ._:@~+=/-, and begin"),
+    ],
+)
+def test_a_mistake_in_a_body_is_told_in_plain_words(served: Any, body: bytes, status: int, message: str) -> None:
+    assert message in problem(post(served, body), status)["detail"]
 
 
 def test_more_items_than_a_request_may_hold(served: Any) -> None:
