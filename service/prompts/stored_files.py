@@ -14,24 +14,24 @@ REPORT: Final = ".json"
 """A report of `rewardline audit`, which is not one of them."""
 
 
-def files(places: Sequence[Path]) -> list[Path]:
+def files(paths: Sequence[Path]) -> list[Path]:
     """The files at these places: those that are named, and in folders all that may hold records.
 
     Raises:
         reader.NotThere
     """
     inside = [
-        path
-        for place in places
-        if place.is_dir()
-        for path in sorted(place.iterdir())
-        if path.name.endswith(FORMS) and path.is_file() and not path.name.startswith(".")
+        file
+        for path in paths
+        if path.is_dir()
+        for file in sorted(path.iterdir())
+        if file.name.endswith(FORMS) and file.is_file() and not file.name.startswith(".")
     ]
-    texts = {rollouts_of(path) for path in inside}
+    texts = {rollouts_of(file) for file in inside}
     return reader.find(
         [
-            *(place for place in places if not place.is_dir() and place.suffix != REPORT),
-            *(path for path in inside if path not in texts),
+            *(path for path in paths if not path.is_dir() and path.suffix != REPORT),
+            *(file for file in inside if file not in texts),
         ]
     )
 
@@ -48,5 +48,5 @@ def rollouts_of(path: Path) -> Path | None:
 
 def rows_beside(path: Path) -> Path | None:
     """The file that `rewardline score` read, beside what it wrote, whether it judged all rows or a sample."""
-    beside = (path.with_name(path.name.removesuffix(VERDICTS) + form) for form in ("", ".jsonl", ".parquet"))
-    return next((place for place in beside if place.is_file()), None)
+    neighbours = (path.with_name(path.name.removesuffix(VERDICTS) + form) for form in ("", ".jsonl", ".parquet"))
+    return next((neighbour for neighbour in neighbours if neighbour.is_file()), None)

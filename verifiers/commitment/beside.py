@@ -12,6 +12,7 @@ from typing import NamedTuple
 from verifiers.commitment.amounts import bound_behind, negative_before, operates_on_figures
 from verifiers.commitment.around import formula_at
 from verifiers.commitment.cues import Cue, Kind, Word, cues, listed, words
+from verifiers.commitment.figures import OPERAND_BEFORE
 from verifiers.commitment.language import languages_around
 from verifiers.commitment.offers import Offer
 from verifiers.commitment.wording import ends_with
@@ -22,7 +23,6 @@ _CHARS = 48
 _NUMBER = re.compile(r"[\d.,]{0,24}\d|\\[dt]?frac\{\d{1,9}\}\{\d{1,9}\}|\d{1,9}/\d{1,9}")
 _SIGN = re.compile(r"[-−]\Z")
 _LEADS_TO_SIGN = re.compile(r"(?:[$=:：≈(]|\\[(\[]|\\approx)\s?\Z")
-_OPERAND = re.compile(r"(?:\d|[)}\]]|(?<![^\W_])[A-Za-z])[ $]{0,2}\Z")
 _OPENS = " \t$*(`"
 _CLOSES = re.compile(r"(?:[\s$*)`]|\\[)\]]){0,6}")
 _POWER = r"\s?(?:\\times|\\cdot|×|·)\s?10\s?(?:\^\s?(?:\{\s?[-−]?\d{1,3}\s?\}|[-−]?\d{1,3})|[⁻⁰¹²³⁴-⁹]{1,4})"
@@ -66,7 +66,7 @@ def _sign(head: str) -> str:
         return "-" if is_led else ""
     if not (head.rstrip(_OPENS)[-1:].isalpha() and (word := negative_before(head))):
         return ""
-    return "" if _OPERAND.search(head[: len(head) - len(word)]) else "-"
+    return "" if OPERAND_BEFORE.search(head[: len(head) - len(word)]) else "-"
 
 
 def _factor(tail: str) -> str:
@@ -78,16 +78,16 @@ def _factor(tail: str) -> str:
 def _words_behind(text: str, mark: Offer, tail: str) -> str:
     """A fraction or a scale in words: "and a half", "million"."""
     gap = _CLOSES.match(tail)
-    place = gap.end() if gap else 0
-    if not tail[place : place + 1].isalpha():
+    position = gap.end() if gap else 0
+    if not tail[position : position + 1].isalpha():
         return ""
-    figures, glue = text[mark.start : mark.end], " " if tail[place] < _UNSPACED else ""
-    shown = f"{figures}{glue}{tail[place:]}"
+    figures, glue = text[mark.start : mark.end], " " if tail[position] < _UNSPACED else ""
+    shown = f"{figures}{glue}{tail[position:]}"
     if whole := parts.whole(shown, 0, len(figures), len(shown)):
         return shown[len(figures) : whole[1]]
-    scale = scale_word(tail[place:], frozenset())
-    around = languages_around(text, mark.outer_start, mark.outer_end + place + len(scale), scale) if scale else _NONE
-    return glue + scale if scale and scale_word(tail[place:], around) == scale else ""
+    scale = scale_word(tail[position:], frozenset())
+    around = languages_around(text, mark.outer_start, mark.outer_end + position + len(scale), scale) if scale else _NONE
+    return glue + scale if scale and scale_word(tail[position:], around) == scale else ""
 
 
 _NONE: frozenset[str] = frozenset()
@@ -108,7 +108,7 @@ def _operates(said: list[Word], cue: Cue, text: str) -> bool:
     if _is_valued(said, cue):
         return False
     phrase = text[said[cue.first].start : said[cue.stop - 1].end].casefold()
-    return phrase not in listed("infixes") or _OPERAND.search(text[: said[cue.first].start]) is not None
+    return phrase not in listed("infixes") or OPERAND_BEFORE.search(text[: said[cue.first].start]) is not None
 
 
 def _is_operated(tail: str) -> bool:

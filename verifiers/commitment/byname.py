@@ -63,8 +63,12 @@ def concluded_at(text: str, end: int, answer: str) -> int | None:
         or not _APART.isdisjoint(last.kinds)
     ):
         return None
-    numbers = [place for place, word in enumerate(last.words) if word.text[0].isdigit()]
-    if len(numbers) != 1 or (other := last.words[numbers[0]]).text in _numbers(answer):
+    numbers = [at for at, word in enumerate(last.words) if word.text[0].isdigit()]
+    if (
+        len(numbers) != 1
+        or _is_in_name(text, last.words[numbers[0]].start)
+        or (other := last.words[numbers[0]]).text in _numbers(answer)
+    ):
         return None
     own = sentence_at(text, max(0, end - 1), 0, len(text))
     units = frozenset(word.text for word in own.words)
@@ -73,15 +77,21 @@ def concluded_at(text: str, end: int, answer: str) -> int | None:
     return None
 
 
+def _is_in_name(text: str, start: int) -> bool:
+    """Whether figures are the end of a name: `c3`."""
+    letter = text[start - 1 : start]
+    return letter.isascii() and letter.isalpha()
+
+
 def verdict_on(sentence: Sentence, name: Name) -> Verdict | None:
     """What a sentence says of a value with a name; None if a word of it says anything else."""
     found = None
     for first, stop in _clauses(sentence):
-        places = _places(sentence, name, first, stop)
-        clause = _judged(sentence, first, stop, places or _numbered(sentence, first, stop))
+        positions = _places(sentence, name, first, stop)
+        clause = _judged(sentence, first, stop, positions or _numbered(sentence, first, stop))
         if clause is None:
             return None
-        if places and clause.verdict is not Verdict.LEADS:
+        if positions and clause.verdict is not Verdict.LEADS:
             found = clause.verdict
     return found
 
@@ -112,12 +122,12 @@ def _clauses(sentence: Sentence) -> Iterator[Span]:
     """The clauses between pauses and words that join; words that only lead to a conclusion are left out."""
     breaks = {cue.first for cue in sentence.cues if cue.kind in _PARTS and cue.first}
     first = sentence.past_cue(0, Kind.SO)
-    for place in range(first, len(sentence.words)):
-        is_pause = sentence.words[place].text in _PAUSES
-        if is_pause or place in breaks:
-            if any(map(is_word, sentence.words[first:place])):
-                yield first, place
-            first = place + is_pause
+    for position in range(first, len(sentence.words)):
+        is_pause = sentence.words[position].text in _PAUSES
+        if is_pause or position in breaks:
+            if any(map(is_word, sentence.words[first:position])):
+                yield first, position
+            first = position + is_pause
     if any(map(is_word, sentence.words[first:])):
         yield first, len(sentence.words)
 
@@ -130,16 +140,16 @@ def _places(sentence: Sentence, name: Name, first: int, stop: int) -> Sequence[S
 
 
 def _numbered(sentence: Sentence, first: int, stop: int) -> Sequence[Span]:
-    return [(place, place + 1) for place in range(first, stop) if sentence.words[place].text[0].isdigit()]
+    return [(position, position + 1) for position in range(first, stop) if sentence.words[position].text[0].isdigit()]
 
 
 def _judged(sentence: Sentence, first: int, stop: int, values: Sequence[Span]) -> Clause | None:
     """The verdict of a clause, with a placeholder for each value."""
-    parts, place = [], first
+    parts, position = [], first
     for begin, end in values:
-        parts += [_shown(sentence, place, begin), VALUE]
-        place = end
-    shown = " ".join([*parts, _shown(sentence, place, stop)])
+        parts += [_shown(sentence, position, begin), VALUE]
+        position = end
+    shown = " ".join([*parts, _shown(sentence, position, stop)])
     clause = Sentence(shown, 0, len(shown), "")
     return judged(clause, 0, len(clause.words))
 
@@ -172,8 +182,8 @@ def _is_verdict(sentence: Sentence, number: int, units: frozenset[str]) -> bool:
 
 def _is_result(sentence: Sentence, number: int) -> bool:
     """Whether a sentence begins by concluding, and ends in a number with what it counts: "So there are 48 pairs."."""
-    places = [cue.first for cue in sentence.cues if cue.kind is Kind.ENDS and cue.first > number]
-    is_near = min(places, default=len(sentence.words)) - number - 1 <= _MAX_UNIT_WORDS
+    positions = [cue.first for cue in sentence.cues if cue.kind is Kind.ENDS and cue.first > number]
+    is_near = min(positions, default=len(sentence.words)) - number - 1 <= _MAX_UNIT_WORDS
     return is_near and sentence.begins(frozenset([Kind.SO]), 0)
 
 

@@ -31,26 +31,30 @@ def joins(word: Word) -> bool:
 def contrasts(text: str, said: Sequence[Word], found: Sequence[Cue]) -> list[Cue]:
     """The denials of values that are set against others, each as a cue over its word."""
     known = denials()
-    places = [place for place, word in enumerate(said) if word.text in known]
-    return [Cue(Kind.NOT, place, place + 1) for place in places if place and _is_contrast(text, said, found, place)]
+    positions = [position for position, word in enumerate(said) if word.text in known]
+    return [
+        Cue(Kind.NOT, position, position + 1)
+        for position in positions
+        if position and _is_contrast(text, said, found, position)
+    ]
 
 
 def contrast_start(said: Sequence[Word]) -> int | None:
     """Where words between two values begin to set the second one against the first; None if no joint does."""
-    places = [place for place, word in enumerate(said) if word.text in denials()]
-    joints = [said[place - 1] for place in places[-1:] if place]
+    positions = [position for position, word in enumerate(said) if word.text in denials()]
+    joints = [said[position - 1] for position in positions[-1:] if position]
     return next((word.start for word in joints if word.text in _COMMAS or joins(word)), None)
 
 
-def _is_contrast(text: str, said: Sequence[Word], found: Sequence[Cue], place: int) -> bool:
-    if said[place - 1].text not in _COMMAS and not joins(said[place - 1]):
+def _is_contrast(text: str, said: Sequence[Word], found: Sequence[Cue], position: int) -> bool:
+    if said[position - 1].text not in _COMMAS and not joins(said[position - 1]):
         return False
-    stop = place + 1
+    stop = position + 1
     while behind := [cue.stop for cue in found if cue.kind in _LEADS and cue.first == stop]:
         stop = max(behind)
     while stop < len(said) and said[stop].text in _OPENS:
         stop += 1
-    return stop < len(said) and _is_value(text, said[stop]) and any(_is_value(text, said[at]) for at in range(place))
+    return stop < len(said) and _is_value(text, said[stop]) and any(_is_value(text, said[at]) for at in range(position))
 
 
 def _is_value(text: str, word: Word) -> bool:

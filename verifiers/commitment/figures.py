@@ -17,6 +17,8 @@ NUMBER = rf"{_SIGN}(?:{_FRACTION}|{_QUOTIENT})(?:\s?(?:\\?%|％))?"
 ANY_DIGIT = re.compile(r"[\d½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]+")
 """A run of digits, or of single characters that are fractions."""
 _FIRST_CHUNK, _MAX_CHUNK = 1 << 7, 1 << 16
+OPERAND_BEFORE = re.compile(r"(?:\d|[)}\]]|(?<![^\W_])[A-Za-z])[ $]{0,2}\Z")
+"""What stands before a minus between two terms: "8 minus 2", "x moins 2"."""
 
 
 def last_digit_end(text: str, start: int, end: int) -> int | None:

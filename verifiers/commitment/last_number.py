@@ -14,7 +14,7 @@ from verifiers.commitment.channels import Channel
 from verifiers.commitment.contrasts import contrast_start
 from verifiers.commitment.cues import Kind, Word, first_word, listed, words
 from verifiers.commitment.factorials import is_factorial
-from verifiers.commitment.figures import NUMBER, last_digit_end
+from verifiers.commitment.figures import NUMBER, OPERAND_BEFORE, last_digit_end
 from verifiers.commitment.labels import names_several
 from verifiers.commitment.latex import OPERATORS, command_at, command_before, split
 from verifiers.commitment.measures import whole_measure
@@ -32,8 +32,6 @@ _NUMBER = re.compile(rf"(?=[-+−－＋\s$€£¥￥₹\\\d.½⅓⅔¼¾⅕⅖�
 """The first sign of a number. The pattern tests it first: letters are passed over in two thirds of the time."""
 _NUMBER_CHARS = 400
 _PART_BEFORE = re.compile(r"(?:[A-Za-z\d)}\]][ ]?[-−+*/×·÷<>≤≥]|\d[ ]?x|\d\.\(|[\^_](?:\{?[-−+])?)[ $]{0,2}$")
-_OPERAND_BEFORE = re.compile(r"(?:\d|[)}\]]|(?<![^\W_])[A-Za-z])[ $]{0,2}\Z")
-"""What stands before a minus between two terms: "8 minus 2", "x moins 2"."""
 _TAG_BEFORE = re.compile(r"<(?!(?:sub|sup|s|del|strike)>)[A-Za-z_]\w{0,19}>[ $]{0,2}$", re.IGNORECASE)
 """A tag whose content begins with the number; not an index, a power or struck-out text."""
 _PART_ENDS = frozenset("-−+*/×·÷<>≤≥^_{x(")
@@ -211,7 +209,7 @@ _MAX_SIGN_CHARS = 40
 
 def _is_part(text: str, start: int, end: int, last: Offer) -> bool:
     """Whether the signs beside a number make it a part of an expression."""
-    if text[last.start].isalpha() and _OPERAND_BEFORE.search(text, max(start, last.start - 24), last.start):
+    if text[last.start].isalpha() and OPERAND_BEFORE.search(text, max(start, last.start - 24), last.start):
         return True
     before = text[max(start, last.start - 24) : last.start]
     if before.rstrip(" $").endswith(">") and (tag := _TAG_BEFORE.search(before)):

@@ -61,11 +61,11 @@ def _opinion(said: Sequence[Word], who: _Part, other: _Part, parts: Sequence[_Pa
 def _parts(said: Sequence[Word]) -> Iterator[_Part]:
     """The longest phrases of each language."""
     spoken = by_first_word("opinion")
-    places = [place for place, word in enumerate(said) if is_word(word)]
-    texts = [said[place].text for place in places]
+    positions = [position for position, word in enumerate(said) if is_word(word)]
+    texts = [said[position].text for position in positions]
     for first, text in enumerate(texts):
         for language in spoken.get(text, ()):
             for phrase, slot in slotted("opinion", language)[text]:
                 if texts[first : first + len(phrase)] == phrase:
-                    yield _Part(language, slot, places[first], places[first + len(phrase) - 1] + 1)
+                    yield _Part(language, slot, positions[first], positions[first + len(phrase) - 1] + 1)
                     break

@@ -134,9 +134,9 @@ def _is_list(clauses: Sequence[Clause | None]) -> bool:
     return len(clauses) > 1 and all(clause is not None and clause.slots <= _LISTED for clause in clauses)
 
 
-def _denies(sentence: Sentence, place: int) -> bool:
+def _denies(sentence: Sentence, position: int) -> bool:
     """Whether the words behind a no deny something: "No, it isn't 13", "No, there are no others"."""
-    return any(cue.kind in (Kind.NOT, Kind.NO) and cue.first >= place for cue in sentence.cues)
+    return any(cue.kind in (Kind.NOT, Kind.NO) and cue.first >= position for cue in sentence.cues)
 
 
 def _some(text: str, start: int, end: int) -> Iterator[Sentence]:
@@ -156,9 +156,9 @@ def _rejected_at_end(text: str, begin: int) -> int | None:
     return last.end if is_rejected else None
 
 
-def _is_affirmed_again(text: str, place: int) -> bool:
+def _is_affirmed_again(text: str, position: int) -> bool:
     """Whether the sentences behind a rejection end in calling the same answer right: "No, wait. It is right."."""
-    for sentence in _some(text, place, min(len(text), place + _MAX_CHARS)):
+    for sentence in _some(text, position, min(len(text), position + _MAX_CHARS)):
         clauses = [judged(sentence, first, stop) for first, stop in _clauses(sentence)]
         if any(clause is None for clause in clauses):
             return False
@@ -198,12 +198,12 @@ def _clauses(sentence: Sentence) -> Iterator[tuple[int, int]]:
     """The clauses between pauses, as places of words; a reason is a clause of its own."""
     reasons = {cue.first for cue in sentence.cues if cue.kind is Kind.BECAUSE}
     first = 0
-    for place, word in enumerate(sentence.words):
+    for position, word in enumerate(sentence.words):
         is_pause = word.text in _PAUSES
-        if is_pause or place in reasons:
-            if first < place:
-                yield first, place
-            first = place + is_pause
+        if is_pause or position in reasons:
+            if first < position:
+                yield first, position
+            first = position + is_pause
     if first < len(sentence.words):
         yield first, len(sentence.words)
 
@@ -237,19 +237,19 @@ _Filled = Sequence[tuple[int, int, str]]
 def _filled(plain: Sequence[str], table: Phrases) -> _Filled | None:
     """The phrases that cover all words, the longest ones from the left; None if some word fills no slot."""
     best: list[tuple[int, str] | None] = [None] * len(plain)
-    for place in range(len(plain) - 1, -1, -1):
-        for phrase, slot in table.get(plain[place], ()):
-            stop = place + len(phrase)
+    for position in range(len(plain) - 1, -1, -1):
+        for phrase, slot in table.get(plain[position], ()):
+            stop = position + len(phrase)
             fits = stop == len(plain) or (stop < len(plain) and best[stop] is not None)
-            if fits and plain[place:stop] == phrase:
-                best[place] = stop, slot
+            if fits and plain[position:stop] == phrase:
+                best[position] = stop, slot
                 break
-    filled, place = [], 0
-    while place < len(plain):
-        if (each := best[place]) is None:
+    filled, position = [], 0
+    while position < len(plain):
+        if (each := best[position]) is None:
             return None
-        filled.append((place, *each))
-        place = each[0]
+        filled.append((position, *each))
+        position = each[0]
     return filled
 
 
