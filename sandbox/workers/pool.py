@@ -192,18 +192,20 @@ class _Worker:
         """What it remembers, by its last answer."""
         self.must_halve = False
         self.timer: asyncio.TimerHandle | None = None
-        self.looked_at: tuple[_Item, float] | None = None
-        """The item that was under way at the last look, and how long the worker had been starved at the first such look."""
+        self.looked_at: tuple[int, float] | None = None
+        """The answers it had given at the last look, and how long it had been starved at the first look at the item after
+        them. The item itself would keep its call, and so all that the caller handed over, until the next look.
+        """
 
-    def starved_s(self, item: _Item) -> float:
-        """Seconds, since the first look at this item, in which the worker wanted CPU time that other processes had."""
+    def starved_s(self) -> float:
+        """Seconds, since the first look at the item under way, in which the worker wanted CPU time that others had."""
         try:
             with open(f"/proc/{self.pid}/schedstat", "rb") as file:
                 now_s = int(file.read(200).split()[1]) / 1e9
         except (OSError, IndexError):  # it has just ended, or the kernel does not count
             return 0.0
-        if self.looked_at is None or self.looked_at[0] is not item:
-            self.looked_at = (item, now_s)
+        if self.looked_at is None or self.looked_at[0] != self.answered:
+            self.looked_at = (self.answered, now_s)
         return now_s - self.looked_at[1]
 
     def cpu_since_answer_s(self) -> float:
@@ -623,7 +625,7 @@ class Workers:
             self._tick_in(worker, min(item.limit_s, SLOW_AFTER_S) - wall_s)
             return
         used_s = worker.cpu_since_answer_s()
-        idle_s = wall_s - worker.starved_s(item)
+        idle_s = wall_s - worker.starved_s()
         if item.call.abandoned and wall_s > CANCEL_AFTER_S:
             self._stop_head(worker, "cancelled")
         elif used_s >= item.limit_s:

@@ -6,6 +6,7 @@ import select
 import signal
 import subprocess
 import sys
+import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -59,6 +60,13 @@ async def started(size: int = 2, *tasks: Task, **options: Any) -> AsyncIterator[
             yield workers
     finally:
         await workers.stop()
+
+
+class Listener:
+    """Hears outcomes, and can be referred to weakly."""
+
+    def __call__(self, index: int, outcome: Outcome) -> None:
+        assert outcome.exit is Exit.OK
 
 
 async def one(workers: Workers, task: Task, payload: Any) -> Outcome:
@@ -253,6 +261,16 @@ async def test_each_outcome_is_told_as_soon_as_it_exists() -> None:
         outcomes = await call
     assert sorted(delivered, key=lambda pair: pair[0]) == list(enumerate(outcomes))
     assert [outcome.exit for outcome in outcomes] == [Exit.OK, Exit.TIME_LIMIT, Exit.OK]
+
+
+async def test_nothing_keeps_what_a_caller_handed_over() -> None:
+    """Also after an item that took so long that the pool looked at its worker's clocks."""
+    async with started(1) as workers:
+        listener = Listener()
+        alive = weakref.ref(listener)
+        await workers.map(BEHAVE, ["quick", "pause"], listener)
+        del listener
+        await until(lambda: alive() is None)
 
 
 async def test_what_the_listener_raises_ends_its_own_call_alone() -> None:

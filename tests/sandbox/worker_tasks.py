@@ -17,6 +17,7 @@ from typing import Any
 import memory
 from memory import remember
 from sandbox.workers import worker_function
+from sandbox.workers.pool import SLOW_AFTER_S
 
 _warmed: list[Any] = []
 
@@ -227,6 +228,11 @@ def _sleep() -> None:
         time.sleep(60)
 
 
+def _pause() -> None:
+    """Takes no CPU, but longer than the pool lets an item take before it looks at the worker's clocks."""
+    time.sleep(2 * SLOW_AFTER_S)
+
+
 def _fork() -> int:
     return os.fork()
 
@@ -260,6 +266,7 @@ _DEEDS = {
     "recurse": _recurse,
     "recurse in C": _recurse_in_c,
     "sleep": _sleep,
+    "pause": _pause,
     "fork": _fork,
     "talk nonsense": _talk_nonsense,
     "close everything": _close_everything,
