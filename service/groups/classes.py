@@ -94,14 +94,16 @@ class Partition:
     def reference(self) -> str | None:
         """The answer with which the others are compared next. None: there is none."""
         fit = [answer for answer in self._open if answer not in self._unfit]
-        if not fit or self.rounds == MAX_ROUNDS or len(self._open) == 1 or self._keys.keys() >= self._open.keys():
+        is_last = len(self._open) == 1 and self.rounds > 0
+        if not fit or self.rounds == MAX_ROUNDS or is_last or self._keys.keys() >= self._open.keys():
             return None
         return max(fit, key=lambda answer: len(self._open[answer]))  # of several, the first by its text
 
     def _others(self, reference: str | None) -> list[str]:
-        """The answers that may equal the reference."""
+        """The answers that may equal the reference. An only answer is compared with itself: nan does not equal nan."""
         has_key = reference in self._keys
-        return [answer for answer in self._open if answer != reference and not (has_key and answer in self._keys)]
+        others = [answer for answer in self._open if answer != reference and not (has_key and answer in self._keys)]
+        return others or [*self._open]
 
     def questions(self) -> list[str]:
         """The responses that are judged against `reference`."""
@@ -113,16 +115,17 @@ class Partition:
         assert reference is not None
         self.rounds += 1
         candidates = self._others(reference)
-        if all(result.status == "invalid" for result in results):
+        is_unequal = candidates == [reference] and results[0].status == "ok" and results[0].score != 1.0
+        if is_unequal or all(result.status == "invalid" for result in results):
             self._unfit.add(reference)
             self.unfit.update(self._open[reference])
             return
         members = self._open.pop(reference)
         for answer, result in zip(candidates, results, strict=True):
             if result.status != "ok":
-                self.unsettled.update(self._open[answer], members)
+                self.unsettled.update(self._open.get(answer, ()), members)
             elif result.score == 1.0:
-                members += self._open.pop(answer)
+                members += self._open.pop(answer, [])
         self.classes.append(members)
 
     def finish(self) -> None:

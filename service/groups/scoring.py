@@ -10,16 +10,19 @@ Only rewards of judged members count for terms, for the best and for advantages.
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any, Final
 
+import msgspec
+
 from service.advantages import max_at_k
 from service.advantages.compute import compute_advantages
-from service.advantages.schemas import RewardGroup
+from service.advantages.schemas import Options, RewardGroup
+from service.errors import BadRequest
 from service.groups import listwise, majority, terms, tournament
 from service.groups.classes import Classes, Partition
-from service.groups.schemas import Group, GroupOptions, GroupResult, GroupsResponse, GroupsSummary, Member
+from service.groups.schemas import Group, GroupOptions, GroupResult, GroupsResponse, GroupsSummary, Member, Terms
 from service.scoring.engine import Engine
 from service.wire import BatchRequest, Message, Result, ScoreItem
 from verifiers.base import InvalidItem
@@ -39,8 +42,39 @@ class GroupScorer:
         self._engine = engine
 
     async def score(self, groups: Sequence[Group], options: GroupOptions, deadline: float) -> GroupsResponse:
-        """The rewards of each group, by `deadline` on the event loop's clock."""
-        return await _Scoring(self._engine, groups, options, deadline).run()
+        """The rewards of each group, by `deadline` on the event loop's clock.
+
+        A request without terms and advantages gets those of the recipes that its groups name.
+        """
+        if options.terms != _NO_TERMS or options.advantages is not None:
+            return await _Scoring(self._engine, groups, options, deadline).run()
+        named = [msgspec.structs.replace(group, id=_name(group, at)) for at, group in enumerate(groups)]
+        by_recipe: dict[str | None, list[int]] = {}
+        for at, group in enumerate(named):
+            by_recipe.setdefault(group.recipe if self._usual(group.recipe) else None, []).append(at)
+        results: list[GroupResult | None] = [None] * len(named)
+        summaries = []
+        for recipe, positions in by_recipe.items():
+            theirs = msgspec.structs.replace(options, **self._usual(recipe))
+            answer = await _Scoring(self._engine, [named[at] for at in positions], theirs, deadline).run()
+            summaries.append(answer.summary)
+            for at, result in zip(positions, answer.groups, strict=True):
+                results[at] = result
+        return GroupsResponse([result for result in results if result is not None], _sum(summaries))
+
+    def _usual(self, name: str | None) -> Mapping[str, Any]:
+        """The terms and advantages of a recipe's groups, decoded."""
+        recipe = None if name is None else self._engine.book.recipes.get(name)
+        if recipe is None:
+            return {}
+        try:
+            return {
+                field: msgspec.convert(recipe.group[field], kind)
+                for field, kind in (("terms", Terms), ("advantages", Options))
+                if field in recipe.group
+            }
+        except msgspec.ValidationError as error:
+            raise BadRequest(f"recipe {name}: group: {error}") from error
 
 
 class _Scoring:
@@ -202,7 +236,13 @@ class _Scoring:
                 member.advantage = advantage
 
 
-_NO_TERMS: Final = GroupOptions().terms
+_NO_TERMS: Final = Terms()
+
+
+def _sum(summaries: Sequence[GroupsSummary]) -> GroupsSummary:
+    """The summary of several parts of a request, which ran one after the other."""
+    columns = zip(*map(msgspec.structs.astuple, summaries), strict=True)
+    return GroupsSummary(*map(sum, columns)) if summaries else GroupsSummary(0, 0, 0, 0, 0, 0, 0.0)
 
 
 def _name(group: Group, position: int) -> str | int:

@@ -112,8 +112,9 @@ def test_the_order_of_responses_changes_no_class(served: Any, verifier: str, res
     assert len(by_response) == 1
 
 
-def test_what_is_right_for_no_task_is_no_majority(served: Any) -> None:
-    responses = ["#### nan", "#### nan", "#### 1"]
+@pytest.mark.parametrize("other", ["1", "nan"])
+def test_what_is_right_for_no_task_is_no_majority(served: Any, other: str) -> None:
+    responses = ["#### nan", "#### nan", f"#### {other}"]
     [group] = groups_of(served, {"verifier": "numeric", "responses": responses}, method="majority")
     assert (rewards(group), group["reason"]) == ([None] * 3, "no_majority")
     assert "right for no task" in group["message"]

@@ -171,6 +171,7 @@ RECIPES = """
 recipes:
   short: {checks: [{verifier: math}], group: {size: 2, terms: {length: 1.0}}}
   named: {checks: [{verifier: math}], group: {terms: {length: 1.0}}}
+  misspelt: {checks: [{verifier: math}], group: {terms: {lenght: 1.0}}}
 """
 
 
@@ -185,6 +186,28 @@ def test_a_recipe_says_how_its_items_are_rewarded_together(serve: Serve, tmp_pat
     named = [{**one, "recipe": "named", "group": group} for one in items]
     assert [one["reward"] for one in post(url, *named)] == [1.25, 0.75]
     assert post(url, {**items[0], "recipe": "named"})[0]["reward"] == 1
+
+    whole: JSON = {"reference": "1", "responses": list(texts)}
+    groups: list[JSON] = [
+        {**whole, "recipe": "short", "id": "s"},
+        {**whole, "verifier": "math"},
+        {**whole, "recipe": "named"},
+    ]
+    reply = httpx.post(f"{url}/v1/groups/score", json={"groups": groups}, timeout=PATIENCE_S).json()
+    assert [group["id"] for group in reply["groups"]] == ["s", 1, 2]
+    assert [[one["reward"] for one in group["members"]] for group in reply["groups"]] == [
+        [1.5, 0.5],
+        [1, 1],
+        [1.5, 0.5],
+    ]
+    assert (reply["summary"]["groups"], reply["summary"]["ok"]) == (3, 6)
+    own = {"groups": groups, "terms": {"length": 0.5}}
+    reply = httpx.post(f"{url}/v1/groups/score", json=own, timeout=PATIENCE_S).json()
+    assert [one["reward"] for one in reply["groups"][0]["members"]] == [1.25, 0.75]
+    refusal = httpx.post(
+        f"{url}/v1/groups/score", json={"groups": [{**whole, "recipe": "misspelt"}]}, timeout=PATIENCE_S
+    )
+    assert (refusal.status_code, "recipe misspelt: group: " in refusal.json()["detail"]) == (400, True)
 
 
 def test_replicas_answer_one_group(serve: Serve, redis_server: RedisServer) -> None:
