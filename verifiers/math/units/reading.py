@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from memory import remember
 from verifiers.commitment.amounts import is_counted
+from verifiers.commitment.cues import listed
 from verifiers.commitment.latex import split
 from verifiers.math.units.definitions import ATOMS
 from verifiers.math.units.names import FOLDED, NAMES, SYMBOLS
@@ -127,7 +128,9 @@ class _Reading:
 
     def _divides(self) -> bool:
         kind, text = self._peek()
-        return (kind, text) == ("operator", "/") or (kind == "word" and text.casefold() in ("per", "每"))
+        return (kind, text) == ("operator", "/") or (
+            kind == "word" and (text == "每" or text.casefold() in listed("rates"))
+        )
 
     def _factor(self, *, after_per: bool) -> dict[str, int]:
         kind, text = self._peek()
