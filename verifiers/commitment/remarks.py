@@ -16,7 +16,9 @@ from verifiers.commitment.stance import Sentence
 from verifiers.commitment.wording import begins_with
 
 _CHARS = 240
-_END = re.compile(r"[\s.。．!！*]{0,8}(?:</answer>\s{0,4})?\Z")
+_SHORT = 8
+"""A shorter line has no remark: `#### 18`."""
+_ENDS = " \t\r\n.。．!！*"
 _STOPS = re.compile(r"[.!?](?=\s)|[。？！\n]")
 _GAP = r"[\s$\\(),，、]{0,6}"
 _EQUAL = r"(?<![A-Za-z])[A-Za-z](?:_\w)?(?:\s?=\s?[-−]?[A-Za-z\d.\\{}^/√π]{1,24}){1,3}"
@@ -33,11 +35,12 @@ _SUBJECTS = frozenset([Kind.THE, Kind.IT])
 
 def without_remark(text: str) -> str:
     """A text of the same length, without the remark on the value of its last line at its end."""
-    ends = _END.search(text, max(0, len(text) - _CHARS))
-    end = ends.start() if ends else len(text)
-    start = max(text.rfind("\n", 0, end) + 1, end - _CHARS)
-    if "boxed" in text[start:end]:
+    shown = text[-_CHARS:].rstrip(_ENDS).removesuffix("</answer>").rstrip(_ENDS)
+    line = shown[shown.rfind("\n") + 1 :]
+    if len(line) < _SHORT or "boxed" in line:
         return text
+    end = max(0, len(text) - _CHARS) + len(shown)
+    start = end - len(line)
     clause = start
     for sign in _set_off().finditer(text, start, end):
         tail = sign.end()

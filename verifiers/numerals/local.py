@@ -3,7 +3,6 @@
 import re
 from collections.abc import Set
 
-from verifiers.commitment.cues import languages
 from verifiers.commitment.language import languages_around
 from verifiers.numerals.scales import LOCAL, SCALES, factor
 
@@ -26,12 +25,11 @@ def with_point(text: str, response: str, span: tuple[int, int]) -> str:
     if not _DECIMAL_COMMA.match(text):
         return text
     said = languages_around(response, *span, "")
-    return text.replace(",", ".", 1) if said and said <= _WITH_COMMA else text
+    return text.replace(",", ".", 1) if said and said.isdisjoint(POINT_LANGUAGES) else text
 
 
 _DECIMAL_COMMA = re.compile(r"[-−+]?\d{1,15},(?!\d{3}(?!\d))\d{1,15}(?![\d,.])")
 """Figures behind a comma that are no group of thousands."""
-_WITH_COMMA = frozenset(languages()) - POINT_LANGUAGES
 
 
 def is_local(text: str) -> bool:
