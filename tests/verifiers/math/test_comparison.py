@@ -294,6 +294,8 @@ COLLATZ = r"\begin{cases} 3n+1, & n \text{ odd} \\ \frac{n}{2}, & n \text{ even}
         ("|x|", "-x if x ≥ 0 and x otherwise", 0),
         ("|x|", "x if x >= 0, -x if x < 0", 1),
         ("|x|", "x if x > 0, -x if x < 0", 0),
+        (r"$\text{e}$", "$e$", 1),  # no Italian "and"
+        ("$3$ e $5$", "3, 5", 1),
         ("60 km/h", "60 km pro Stunde", 1),
         ("60 km/h", "60 километров в час", 1),
         ("60 km/h", "時速60km", 1),

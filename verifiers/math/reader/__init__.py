@@ -165,7 +165,7 @@ def _joints() -> re.Pattern[str]:
     glued = any_of(word for word in _JOINTS_IN_ENGLISH if word >= _UNSPACED)
     words = rf"(?:[\s,]|\\text\s?\{{){{1,3}}(?P<spaced>{spaced})(?:\s|\}}){{1,3}}|[\s,]?(?P<glued>{glued})\s?"
     value = r"[-−+]?(?:\d|\\(?:frac|sqrt|pi)(?![a-zA-Z]))|\$|[a-zA-Z](?:_\d)?\s?="
-    return re.compile(rf"(?<=[\d$)\]])(?:{words})(?={value})")
+    return re.compile(rf"(?<=[\d$)\]])(?<!\A\$)(?:{words})(?={value})")
 
 
 _UNSPACED = "\u0590"
