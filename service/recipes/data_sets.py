@@ -38,11 +38,14 @@ class JudgedBy(Shape):
 
     recipe: str | None = None
     verifier: str | None = None
-    reference: str | tuple[str, ...]
-    """A column, or a part of one (`a.b`; the column may be JSON text). A list: an object of these columns; `.`: the row."""
+    reference: str | tuple[str, ...] | Mapping[str, str]
+    """A column, or a part of one (`a.b`; the column may be JSON text). A list: an object of these columns, or of names with
+    their columns; `.`: the row."""
 
     worked: bool = False
     """Whether the reference is a worked solution, of which the answer counts."""
+    one_answer: bool = False
+    """Whether a list is one answer, in round or square brackets, and true a word."""
 
     @model_validator(mode="after")
     def _is_one(self) -> Self:
@@ -106,7 +109,7 @@ class DataSet(Shape):
     def used(self) -> frozenset[str]:
         """The columns that a row is told and judged by."""
         paths = [*(way.reference for way in self._ways()), self.reference or ()]
-        heads = {name.partition(".")[0] for path in paths for name in ([path] if isinstance(path, str) else path)}
+        heads = {name.partition(".")[0] for path in paths for name in _columns(path)}
         columns = self.columns if _WHOLE in paths else ()
         return frozenset((*self.told_by, *heads, *columns, *filter(None, (self.by, self.label)))) - {""}
 
@@ -231,14 +234,26 @@ def _way(data_set: DataSet, row: Mapping[str, Any]) -> JudgedBy:
     return way
 
 
+def _columns(reference: str | tuple[str, ...] | Mapping[str, str]) -> tuple[str, ...]:
+    """The columns, or parts of columns, that a reference is made of."""
+    if isinstance(reference, str):
+        return (reference,)
+    return tuple(reference.values()) if isinstance(reference, Mapping) else reference
+
+
 def _label(row: Mapping[str, Any], column: str) -> str | None:
     value = row.get(column)
     return value if isinstance(value, str) and value else None
 
 
-def _part(row: Mapping[str, Any], reference: str | tuple[str, ...], data_set: DataSet) -> Any:
+def _part(row: Mapping[str, Any], reference: str | tuple[str, ...] | Mapping[str, str], data_set: DataSet) -> Any:
     if reference == _WHOLE:
         return row
+    if isinstance(reference, Mapping):
+        named = {name: row.get(column) for name, column in reference.items()}
+        return {
+            name: value for name, value in named.items() if not (value is None or str(value).isspace() or value == "")
+        }
     if not isinstance(reference, str):
         return {name: row[name] for name in reference if row.get(name) is not None}
     value: Any = row
@@ -261,6 +276,9 @@ def _opened(text: str) -> Any:
 def _answer(data_set: DataSet, way: JudgedBy, reference: Any) -> Any:
     if way.worked and isinstance(reference, str):
         reference = final_answer(reference)
+    if way.one_answer:
+        members = ", ".join(map(str, reference)) if isinstance(reference, list) else None
+        reference = str(reference) if members is None else [f"({members})", f"[{members}]"]
     if isinstance(reference, str) and reference.strip() in data_set.no_answer:
         raise InvalidItem(
             "empty_reference",

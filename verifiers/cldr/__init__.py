@@ -20,5 +20,20 @@ SHORT_UNITS: Final = {name: {symbol: 1} for symbol, names in _MORE.items() for n
 """Names of units that CLDR lacks, or that are too short to be taken from it."""
 UNITS: Final[Mapping[str, Mapping[str, int]]] = _WORDS["units"] | SHORT_UNITS
 """The symbols and exponents of each name of a unit."""
+
+
+def _rates() -> dict[str, str]:
+    """What stands before the number of a rate, with the unit it divides by: 時速, as 時速 キロメートル has the name of kilometres."""
+    leads: dict[str, str] = {}
+    for name, atoms in UNITS.items():
+        if sorted(atoms.values()) == [-1, 1]:
+            over, per = sorted(atoms, key=lambda symbol: -atoms[symbol])
+            cuts = [cut for cut in range(1, len(name)) if UNITS.get(name[cut:].strip()) == {over: 1}]
+            leads |= {name[:cut].strip(): per for cut in cuts}
+    return leads
+
+
+RATES: Final = _rates()
+"""The unit that a word before a number divides by: 時速60km is 60 km/h."""
 AND: Final = frozenset(_WORDS["and"])
 OR: Final = frozenset(_WORDS["or"])

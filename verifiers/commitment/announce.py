@@ -60,7 +60,8 @@ def _announcement(sentence: Sentence, place: int, end: int) -> Announcement | No
         stance = Stance.HEDGED
     if any(cue.kind is Kind.SAID and noun.first <= cue.first <= begin < cue.stop for cue in sentence.cues):
         stance = Stance.ATTRIBUTED
-    if (denied := sentence.past_cue(begin, Kind.NOT)) > begin:
+    is_untold = sentence.past_cue(begin, Kind.NOWHERE) > begin
+    if not is_untold and (denied := sentence.past_cue(begin, Kind.NOT)) > begin:
         is_led = sentence.past_cue(denied, Kind.THE, Kind.NOUN) > denied
         if begins_value(sentence, denied) or is_led:
             stance = Stance.DENIED
@@ -138,7 +139,8 @@ def _answer_start(sentence: Sentence, noun: Cue) -> tuple[int, bool] | None:
             stop = value if begins_value(sentence, value) else stop
             return (stop + 1, True) if stop < len(said) and said[stop].text in ":：" else (stop, True)
         if said[place].text in ":：=—" or (said[place].text in "-–" and place > noun.stop - 1):
-            return place + 1, False
+            is_arrow = said[place].text in "=—-–"
+            return sentence.past(place + 1, _ARROWS) if is_arrow else place + 1, False
         if sentence.past_cue(place, Kind.NOT) > place:
             return place, True
         if (led := sentence.past_cue(place, Kind.RIGHT, Kind.BAD)) > place:
@@ -183,6 +185,7 @@ def begins_value(sentence: Sentence, place: int) -> bool:
     )
 
 
+_ARROWS = frozenset("=>")
 _CLOSING = frozenset("\"'”’)]】»」")
 
 

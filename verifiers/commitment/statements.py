@@ -115,7 +115,7 @@ def _before_ends(sentence: Sentence) -> int:
 
 
 def _called_right(sentence: Sentence, verdict: Word) -> Span | None:
-    """The number that is called right, alone or behind a conclusion: "Thus 42 is correct"."""
+    """The number that is called right, alone or behind a conclusion: "Thus 42 is correct", "Yes, 42 is right"."""
     numbers = [*re.finditer(NUMBER, sentence.text[sentence.start : verdict.start])]
     if len(numbers) != 1 or verdict.text not in listed("truth"):
         return None
@@ -123,8 +123,11 @@ def _called_right(sentence: Sentence, verdict: Word) -> Span | None:
     first, stop = sentence.place(span)
     while first and sentence.words[first - 1].text in ",，$":
         first -= 1
-    begins = first == 0 or sentence.ends_in(frozenset([Kind.SO]), first) is not None
+    begins = first == 0 or sentence.ends_in(_BEFORE_CALLED, first) is not None
     return span if begins and sentence.begins(_VERBS, stop) else None
+
+
+_BEFORE_CALLED = frozenset([Kind.SO, Kind.YES, Kind.GREETS])
 
 
 def _cases(sentence: Sentence, start: int, end: int) -> Span | None:

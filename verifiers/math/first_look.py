@@ -30,14 +30,16 @@ from verifiers.commitment import (
 )
 from verifiers.commitment.asides import with_approximation, without_asides
 from verifiers.commitment.letters import LETTERS
+from verifiers.commitment.remarks import without_remark
 from verifiers.math import units
 from verifiers.math.exact import decide, is_number, unwrap
+from verifiers.math.labelled_boxes import of_parts
 from verifiers.math.limits import MAX_READ_CHARS
 from verifiers.math.moments import date, with_iso_days, written_day
 from verifiers.math.options import Options
 from verifiers.math.said import said_last
 from verifiers.numerals import parts
-from verifiers.numerals.local import in_english, languages_for
+from verifiers.numerals.local import in_english, languages_for, with_point
 from verifiers.numerals.scales import scale_word
 
 
@@ -133,7 +135,7 @@ class FirstLook:
     def find(self, response: str, explain: bool) -> Found:
         """Find the answer of a response."""
         source = response if explain else None
-        response = with_approximation(without_asides(without_html(without_struck(response))))
+        response = without_remark(with_approximation(without_asides(without_html(without_struck(response)))))
         extraction = extract(response, self._params, MATH_CHANNELS, sent=source)
         extraction = corrected(response, extraction, self._params.on_conflict)
         if self._wants_day and (extraction.answer is None or date(extraction.answer) is None):
@@ -148,6 +150,9 @@ class FirstLook:
         sentence_span = said_last(response, self._references, self._params, extraction) if answer is None else None
         if sentence_span is not None:
             return Found(response[slice(*sentence_span)], "found", judged_at(extraction, sentence_span).detail(explain))
+        if (labelled := of_parts(response, extraction, self._references)) is not None:
+            first, last = extraction.candidates[0].span[0], extraction.candidates[-1].span[1]
+            return Found(labelled, extraction.reason, judged_at(extraction, (first, last)).detail(explain))
         is_said = extraction.channel in _SAID and extraction.span is not None
         if extraction.span is not None and is_said and answer == response[slice(*extraction.span)]:
             span = stated(response, *extraction.span)
@@ -162,6 +167,7 @@ class FirstLook:
             answer = sign + answer + behind(response, answer, extraction.span[1], with_units=not self._is_numeric)
         if answer is not None and extraction.span is not None and not is_number(answer):
             answer = in_english(answer, response, extraction.span)
+            answer = with_point(answer, response, extraction.span) if self.is_sound else answer
         if answer is not None and len(answer) > MAX_READ_CHARS:
             answer = answer[: MAX_READ_CHARS + 1]
         return Found(answer, extraction.reason, extraction.detail(explain))

@@ -5,6 +5,7 @@ from operator import attrgetter
 from typing import Any, Literal
 
 from verifiers.math.exact import Tolerance
+from verifiers.numerals.local import POINT_LANGUAGES
 
 UnitPolicy = Literal["ignore", "convert", "require"]
 SecondOpinion = Literal["never", "unreadable", "always"]
@@ -16,7 +17,6 @@ Locale = Literal[
     "bg", "cs", "da", "de", "el", "es", "fi", "fr", "hu", "id", "it", "nb", "nl", "pl", "pt", "ro", "ru", "sv", "tr", "uk", "vi",
 ]  # fmt: skip
 """Languages by ISO 639-1; those of the second line write 1.234,5 (Unicode CLDR)."""
-_POINT_LOCALES = frozenset(["en", "zh", "ja", "ko", "th", "hi", "he"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Options:
     @property
     def has_decimal_comma(self) -> bool:
         """Whether a number is written as 1.234,5."""
-        return self.locale not in _POINT_LOCALES
+        return self.locale not in POINT_LANGUAGES
 
     def without_tolerance(self) -> "Options":
         return replace(self, abs_tol=0.0, rel_tol=0.0)

@@ -133,7 +133,7 @@ _LETTERS_ALONE = frozenset("ABCDEFGHIJ")
 _REST = re.compile(r"^(?:\s|~|[:.：]|\\[ ,;:])+")
 _TEXT_LABEL = re.compile(r"\\text\s*\{\s*(\(?[a-h1-9iv]{1,3}\)\s*:?)\s*\}")
 _LABEL = re.compile(r"(?:^|(?<=[\s,;.:]))(?:part\s*)?\(?(?P<label>\d|[a-h]|i{1,3}|iv)\)\s*:?", re.IGNORECASE)
-_LABELS = (tuple("123456789"), tuple("abcdefgh"), ("i", "ii", "iii", "iv"))
+LABELS = (tuple("123456789"), tuple("abcdefgh"), ("i", "ii", "iii", "iv"))
 
 
 def labelled_parts(text: str) -> list[str] | None:
@@ -141,7 +141,7 @@ def labelled_parts(text: str) -> list[str] | None:
     text = _TEXT_LABEL.sub(r" \1 ", text).strip()
     marks = list(_LABEL.finditer(text))
     labels = tuple(mark["label"].lower() for mark in marks)
-    if len(marks) < 2 or marks[0].start() > 0 or not any(labels == label_set[: len(labels)] for label_set in _LABELS):
+    if len(marks) < 2 or marks[0].start() > 0 or not any(labels == label_set[: len(labels)] for label_set in LABELS):
         return None
     part_ends = [*(mark.start() for mark in marks[1:]), len(text)]
     answer_parts = [text[mark.end() : end].strip(" ,;.") for mark, end in zip(marks, part_ends, strict=True)]

@@ -1,4 +1,4 @@
-"""Figures with a fraction in words, in all languages: `8 and a half`, `8 heures et demie`, 8个半, `2 Drittel`, `साढ़े 8`.
+"""Figures with a fraction in words, in all languages: `8 and a half`, `8 heures et demie`, 8个半, `2 Drittel`, `साढ़े 8`, 3分の2.
 
     in_figures   the same text in figures: 8.5, `8.5 heures`, 8.5, 2/3
     whole        the place of such a number in a text, by the place of its figures
@@ -35,6 +35,8 @@ _NOUN = r"(?:\s?(?!of\b|[時时点點시]\s?[半반])(?P<noun>[^\s\d_.,;:!?()$]{
 """What the figures count. Behind the hour of a clock, 半 is half an hour."""
 _COMPOUND = "(?![球圆圓径徑角数數边邊])"
 """半 begins a word of its own: 8个半圆 are eight semicircles."""
+_OF_PARTS = re.compile(r"(?<![\d.,/])(?P<parts>[1-9]\d{0,9})\s?(?:分の|분의)\s?(?P<over>\d{1,10})(?![.,/]?\d)")
+"""A fraction with its denominator in front: 3分の2, 3분의 2."""
 _GOES_ON = r"(?!\s(?:of|as|times)\b)"
 
 
@@ -42,6 +44,7 @@ def in_figures(text: str, around: str = "") -> str:
     """A text with its fractions in words as figures; `around` is the text that tells its language."""
     if len(text) > _MAX_CHARS or not _has_both(text):
         return text
+    text = _OF_PARTS.sub(lambda match: str(Fraction(int(match["over"]), int(match["parts"]))), text)
     text = _half_before().sub(lambda match: _written(int(match["figures"]) + Fraction(1, 2)), text)
     text = _half_behind().sub(_mixed, text)
     return _divided().sub(lambda match: _quotient(match, around or text), text)

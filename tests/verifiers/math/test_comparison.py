@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.tables import table
 from verifiers.math import values
 from verifiers.math.grading import grade
 from verifiers.math.options import DEFAULT, Options
@@ -265,3 +266,45 @@ def test_truths_and_letters_of_choices_are_given_as_data_sets_and_models_do(
 )
 def test_notations_of_derivatives_lengths_lists_and_labels(reference: str, answer: str, expected: str) -> None:
     assert grade([[reference], answer, DEFAULT.packed()])["outcome"] == expected
+
+
+COLLATZ = r"\begin{cases} 3n+1, & n \text{ odd} \\ \frac{n}{2}, & n \text{ even}\end{cases}"
+
+
+@table(
+    "reference, answer, is_equal",
+    [
+        (
+            COLLATZ,
+            r"\begin{cases} n/2 & \text{if } n \text{ is even} \\ 3n+1 & \text{if } n \text{ is odd}\end{cases}",
+            1,
+        ),
+        (
+            COLLATZ,
+            r"\begin{cases} n/2 & \text{if } n \text{ is odd} \\ 3n+1 & \text{if } n \text{ is even}\end{cases}",
+            0,
+        ),
+        (COLLATZ, r"\begin{cases} n/2 & \text{if n is even} \\ 3n+1 & \text{otherwise}\end{cases}", 1),
+        (COLLATZ, r"\begin{cases} n/2 & 2 \mid n \\ 3n+1 & n \equiv 1 \pmod 2\end{cases}", 1),
+        (COLLATZ, r"\begin{cases} n/2 & n\text{为偶数} \\ 3n+1 & n\text{为奇数}\end{cases}", 1),
+        (COLLATZ, r"\begin{cases} n/2 & 2 \mid n \end{cases}", 0),
+        (r"\begin{cases} 1 & n \text{ even} \\ -1 & n \text{ odd}\end{cases}", "(-1)^n", 1),
+        (r"\begin{cases} 1 & n \text{ even} \\ -1 & n \text{ odd}\end{cases}", "(-1)^{n+1}", 0),
+        ("|x|", r"f(x) = x \text{ if } x \ge 0 \text{ and } -x \text{ otherwise}", 1),
+        ("|x|", "-x if x ≥ 0 and x otherwise", 0),
+        ("|x|", "x if x >= 0, -x if x < 0", 1),
+        ("|x|", "x if x > 0, -x if x < 0", 0),
+        (r"$\text{e}$", "$e$", 1),  # no Italian "and"
+        ("$3$ e $5$", "3, 5", 1),
+        ("60 km/h", "60 km pro Stunde", 1),
+        ("60 km/h", "60 километров в час", 1),
+        ("60 km/h", "時速60km", 1),
+        ("60 km/h", "每小时60公里", 1),
+        ("60 km/h", "60 km pro Minute", 0),
+        (r"\$15/hour", "15 dollars per hour", 1),
+        (r"\$15/hour", "15 euros per hour", 0),
+        (r"\$15/hour", r"\$15/day", 0),
+    ],
+)
+def test_cases_of_whole_numbers_and_rates_in_words_are_read(reference: str, answer: str, is_equal: int) -> None:
+    assert outcome(reference, answer) == ("equal" if is_equal else "different")

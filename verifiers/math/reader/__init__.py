@@ -44,6 +44,7 @@ from verifiers.math.characters import prepare
 from verifiers.math.limits import MAX_DEPTH
 from verifiers.math.moments import date
 from verifiers.math.prose import committed, read_prose
+from verifiers.math.reader.cases_in_words import as_cases
 from verifiers.math.reader.grammar import Reader
 from verifiers.math.reader.spoken import read_counted, read_spoken
 from verifiers.math.tokens import tokenize
@@ -90,6 +91,8 @@ def _read_prepared(prepared: str, text: str) -> Node:
         return spoken
     if "." in prepared and (head := committed(prepared)) is not None:
         return Node("text", leaf=head)
+    if (cases := as_cases(prepared)) is not None:
+        return Reader(tokenize(prepare(cases))).read()
     words = as_words(prepared)
     if words is not None:
         return _said(prepared) or words
@@ -162,7 +165,7 @@ def _joints() -> re.Pattern[str]:
     glued = any_of(word for word in _JOINTS_IN_ENGLISH if word >= _UNSPACED)
     words = rf"(?:[\s,]|\\text\s?\{{){{1,3}}(?P<spaced>{spaced})(?:\s|\}}){{1,3}}|[\s,]?(?P<glued>{glued})\s?"
     value = r"[-−+]?(?:\d|\\(?:frac|sqrt|pi)(?![a-zA-Z]))|\$|[a-zA-Z](?:_\d)?\s?="
-    return re.compile(rf"(?<=[\d$)\]])(?:{words})(?={value})")
+    return re.compile(rf"(?<=[\d$)\]])(?<!\A\$)(?:{words})(?={value})")
 
 
 _UNSPACED = "\u0590"

@@ -1,5 +1,8 @@
 """Reads environments: matrices, functions by cases, lines under each other."""
 
+import re
+from fractions import Fraction
+
 from verifiers.commitment.latex import split
 from verifiers.math.reader.levels import Levels
 from verifiers.math.reader.notation import is_relation
@@ -89,6 +92,8 @@ def _cases(reader: Levels) -> Node:
 
 
 def _condition(reader: Levels) -> Node:
+    if (parity := _parity(reader)) is not None:
+        return parity
     while (token := reader.peek()) is not None and token.kind in ("text", "word", "unit"):
         if word_key(token.value) not in _CONDITIONS:
             break
@@ -97,3 +102,23 @@ def _condition(reader: Levels) -> Node:
     if reader.is_at("newline", "end"):
         return reader.node("text", leaf="otherwise")
     return reader.nested(lambda: reader.sequence("list", "newline", "end"))
+
+
+def _parity(reader: Levels) -> Node | None:
+    """Read what says in words that a letter is even or odd, up to the end of the case, as a congruence."""
+    stop = next(
+        (at for at in range(reader.at, len(reader.tokens)) if reader.tokens[at].kind in ("newline", "end")), reader.at
+    )
+    tokens = reader.tokens[reader.at : stop]
+    said = _PARITY.fullmatch(" ".join(token.value for token in tokens if token.kind != "&"))
+    if said is None:
+        return None
+    reader.at = stop
+    remainder = Fraction(0 if said["parity"] in ("even", "偶数") else 1)
+    letter = Node("sym", leaf=said["letter"])
+    return reader.node("cong", letter, Node("num", leaf=remainder), Node("num", leaf=Fraction(2)))
+
+
+_PARITY = re.compile(
+    r"(?:(?:if|for|when) )?(?P<letter>[A-Za-z]) ?(?:is |为|是)?(?:an )?(?P<parity>even|odd|偶数|奇数)[ .,;]{0,2}"
+)

@@ -3,7 +3,7 @@
 import re
 from fractions import Fraction
 
-from verifiers import numerals
+from verifiers import cldr, numerals
 from verifiers.commitment.amounts import lead_end
 from verifiers.commitment.cues import Kind, listed
 from verifiers.commitment.latex import any_of
@@ -35,8 +35,15 @@ def read_spoken(text: str) -> Node | None:
         return amounts
     plain = _PLAIN_QUANTITY.fullmatch(text)
     if plain and " -" not in plain[2] and (unit := units.key(plain[2])) is not None:
-        is_unit = plain[2] in _UNIT_LETTERS or (len(plain[2]) > 1 and units.is_known(unit) and text.isascii())
+        is_named = text.isascii() or plain[2].casefold() in cldr.UNITS
+        is_unit = plain[2] in _UNIT_LETTERS or (len(plain[2]) > 1 and units.is_known(unit) and is_named)
         return Node("quantity", (Node("num", leaf=Fraction(plain[1])),), unit) if is_unit else None
+    if (rate := _RATE.fullmatch(text)) and rate["lead"] in cldr.RATES:
+        unit = units.key(f"{rate['unit']}/{cldr.RATES[rate['lead']]}")
+        return None if unit is None else Node("quantity", (Node("num", leaf=Fraction(rate["value"])),), unit)
+    if pay := _PAY.fullmatch(text):
+        unit = units.key(f"{CURRENCIES[pay[1]]} {pay[3]}")
+        return None if unit is None else Node("quantity", (Node("num", leaf=Fraction(pay[2].replace(",", ""))),), unit)
     money = _MONEY.fullmatch(text)
     number = numerals.value(money[2] if money else text)
     if number is not None:
@@ -48,6 +55,8 @@ def read_spoken(text: str) -> Node | None:
 
 
 _PLAIN_QUANTITY = re.compile(r"([-+]?\d+(?:\.\d+)?) ?([^\d\s].*)")
+_RATE = re.compile(rf"(?P<lead>{LETTERS.pattern})\s?(?P<value>\d+(?:\.\d+)?)\s?(?P<unit>{LETTERS.pattern})")
+"""A rate whose unit of time stands in front: 時速60km, 每小时60公里."""
 _UNIT_LETTERS = frozenset("msgNJWVLKh")
 """Letters that are a unit if they stand alone behind a number; the others are as often variables."""
 _PART = rf"(\d+(?:\.\d+)?)\s*({LETTERS.pattern})"
@@ -102,4 +111,6 @@ _COUNTED = re.compile(
     rf"(?P<before>{LETTERS.pattern}\s)?[-+]?\d[\d.,]*(?P<gap>\s)?(?P<behind>{LETTERS.pattern}(?:\s{LETTERS.pattern})?)\.?"
 )
 _SPOKEN_CLOCK = re.compile(r"o'clock|(?i:uhr)|[点點时時시].{1,3}[分분]")
+_PAY = re.compile(r"\\(dollar|euro|pounds|yen)\s*(\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?)\s?((?:/|\D{1,6}\s)[^\d/]{1,40})")
+"""Money by something else: `$15/hour`, `€15 pro Stunde`."""
 _MONEY = re.compile(r"\\(dollar|euro|pounds|yen)\s*(.{1,100})", re.DOTALL)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from verifiers import cldr
-from verifiers.commitment.cues import vocabulary
+from verifiers.commitment.cues import listed, vocabulary
 from verifiers.commitment.latex import split
 from verifiers.math.units.definitions import ANGLES, ATOMS, PARSECS, PREFIXED, PREFIXES, UNPREFIXED
 from verifiers.math.units.nouns import is_noun
@@ -69,6 +69,8 @@ SYMBOLS: Mapping[str, Mapping[str, int]] = (
     | {f"u{atom[1:]}": {atom: 1} for atom in ATOMS if atom[0] == "μ" and atom != "μs"}  # us is a word
 )
 """Symbols as they are written."""
+PER = listed("rates") | {"每"}
+"""Words for a division: "per", "pro"."""
 FOLDED = _folded_symbols()
 """Symbols in the wrong case."""
 NAMES = _name_table()

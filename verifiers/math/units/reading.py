@@ -7,7 +7,7 @@ from memory import remember
 from verifiers.commitment.amounts import is_counted
 from verifiers.commitment.latex import split
 from verifiers.math.units.definitions import ATOMS
-from verifiers.math.units.names import FOLDED, NAMES, SYMBOLS
+from verifiers.math.units.names import FOLDED, NAMES, PER, SYMBOLS
 from verifiers.math.units.notation import BLANKS, plain, tokenized, written
 from verifiers.math.units.nouns import chinese_noun, is_plain, noun
 
@@ -127,7 +127,7 @@ class _Reading:
 
     def _divides(self) -> bool:
         kind, text = self._peek()
-        return (kind, text) == ("operator", "/") or (kind == "word" and text.casefold() in ("per", "每"))
+        return (kind, text) == ("operator", "/") or (kind == "word" and text.casefold() in PER)
 
     def _factor(self, *, after_per: bool) -> dict[str, int]:
         kind, text = self._peek()

@@ -16,7 +16,7 @@ What is not proved is not known to be different: \cos\frac{\pi}{5} and \sqrt{1-x
 
 import math
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import reduce
 from itertools import count
@@ -114,10 +114,10 @@ def proved(reference: Node, answer: Node) -> bool:
     agreed = 0
     try:
         field = _WITH_CUBE_ROOTS if _has_odd_roots(reference) or _has_odd_roots(answer) else _WITH_ROOT_OF_3
-        for point in points(of)[: 1 if not of.natural else None]:
-            naturals = {name: int(value) for name, value in point.values.items() if name in of.natural}  # type: ignore[arg-type] # no natural is complex
+        for naturals in dict.fromkeys(tuple(int(point.values[name]) for name in of.natural) for point in points(of)):  # type: ignore[arg-type] # no natural is complex
             try:
-                if not _agree(reference, answer, _Drawing(field, source, naturals, budget)):
+                whole = dict(zip(of.natural, naturals, strict=True))
+                if not _agree(reference, answer, _Drawing(field, source, whole, budget)):
                     return False
                 agreed += 1
             except _OutsideDomain:
@@ -570,8 +570,22 @@ class _Values:
                 return None if natural is None else Fraction(natural)
             case "neg" | "bracket" | "+" | "*" | "/" | "^" | "!" | "binom":
                 values = [value for arg in node.args if (value := self._exactly(arg)) is not None]
-                return _applied(node.kind, values) if len(values) == len(node.args) else None
+                if len(values) == len(node.args):
+                    return exact_or_none(Node(node.kind, tuple(Node("num", leaf=value) for value in values)))
         return None
+
+    def _small(self, node: Node) -> int | None:
+        """A small whole number, as sums are full of, without fractions; None of anything else."""
+        value: int | None = None
+        match node.kind:
+            case "sym":
+                value = self._whole.get(str(node.leaf))
+            case "num" if isinstance(node.leaf, Fraction) and node.leaf.denominator == 1:
+                value = node.leaf.numerator
+            case "+":
+                terms = [term for arg in node.args if (term := self._small(arg)) is not None]
+                value = sum(terms) if len(terms) == len(node.args) else None
+        return value if value is not None and 0 <= value < _SMALL else None
 
     def _integer(self, node: Node) -> int:
         value = self._exactly(node)
@@ -581,6 +595,9 @@ class _Values:
 
     def _combinations(self, node: Node) -> int:
         """A factorial or a binomial coefficient."""
+        wholes = [whole for arg in node.args if (whole := self._small(arg)) is not None]
+        if node.kind == "binom" and len(wholes) == 2:
+            return math.comb(*wholes)
         value = self._exactly(node)
         if value is not None:
             return self._fraction(value, self._p)
@@ -631,18 +648,7 @@ class _Values:
         return sum(terms) if node.kind == "sum" else self._product(iter(terms), self._p)
 
 
-def _applied(kind: str, values: Sequence[Fraction]) -> Fraction | None:
-    """The value of an operation on numbers; small whole ones, which sums are full of, take a short way."""
-    if all(value.denominator == 1 and 0 <= value < _SMALL for value in values):
-        integers = [value.numerator for value in values]
-        if kind == "+":
-            return Fraction(sum(integers))
-        if kind == "binom":
-            return Fraction(math.comb(*integers))
-    return exact_or_none(Node(kind, tuple(Node("num", leaf=value) for value in values)))
-
-
-_SMALL = 128
+_SMALL = 256
 _E = Node("const", leaf="e")
 
 

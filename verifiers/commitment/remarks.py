@@ -1,0 +1,127 @@
+"""Removes what ends a text behind its value: where it is attained, the reason for it, how it is rounded.
+
+    答案是42，此时x=3。        The answer is 42, attained at x = 3.        #### 42 (at x = 3)
+    There are 42 ways, since each of the 7 people has 6 choices.       42 to the nearest integer
+
+The numbers of such a remark are not the answer.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from verifiers.commitment.cues import Kind, first_word, languages, listed, phrases, words
+from verifiers.commitment.latex import any_of
+from verifiers.commitment.stance import Sentence
+from verifiers.commitment.wording import begins_with
+
+_CHARS = 240
+_SHORT = 8
+"""A shorter line has no remark: `#### 18`."""
+_ENDS = " \t\r\n.。．!！*"
+_STOPS = re.compile(r"[.!?](?=\s)|[。？！\n]")
+_GAP = r"[\s$\\(),，、]{0,6}"
+_EQUAL = r"(?<![A-Za-z])[A-Za-z](?:_\w)?(?:\s?=\s?[-−]?[A-Za-z\d.\\{}^/√π]{1,24}){1,3}"
+_ATTAINED = re.compile(
+    rf"(?P<lead>[^=\d$\\()]{{0,40}}?){_GAP}{_EQUAL}(?:{_GAP}(?:[^\W\d_]{{1,4}}\s)?{_GAP}{_EQUAL}){{0,3}}"
+    r"[\s$\\)）]{0,4}(?P<behind>[^=\d]{0,16})"
+)
+_VALUE = re.compile(r"[\d$\\]")
+_LAST_NUMBER = re.compile(r"(\S{1,16})\s?[$\\(]{0,2}\d[\d.,/]{0,24}[^\d]{0,80}\Z")
+_MORE = frozenset([Kind.OR, Kind.MAYBE, Kind.BUT, Kind.DOUBT, Kind.BACK, Kind.ALSO, Kind.WRONG, Kind.BAD, Kind.SO])
+"""Cues of another answer, of a doubt, or of a conclusion."""
+_SUBJECTS = frozenset([Kind.THE, Kind.IT])
+
+
+def without_remark(text: str) -> str:
+    """A text of the same length, without the remark on the value of its last line at its end."""
+    shown = text[-_CHARS:].rstrip(_ENDS).removesuffix("</answer>").rstrip(_ENDS)
+    line = shown[shown.rfind("\n") + 1 :]
+    if len(line) < _SHORT or "boxed" in line:
+        return text
+    end = max(0, len(text) - _CHARS) + len(shown)
+    start = end - len(line)
+    clause = start
+    for sign in _set_off().finditer(text, start, end):
+        tail = sign.end()
+        if _VALUE.search(text, clause, sign.start()) and any(is_one(text, start, tail, end) for is_one in _REMARKS):
+            return text[: sign.start()] + " " * (end - sign.start()) + text[end:]
+        clause = tail
+    return text
+
+
+@cache
+def _set_off() -> re.Pattern[str]:
+    """What sets a remark off: a comma, a bracket, a dash; how a number is rounded needs none."""
+    return re.compile(rf"[,，;；、](?!\d)|[(（]|\s[—–-]\s|\s(?={_rounds()})", re.IGNORECASE)
+
+
+@cache
+def _rounds() -> str:
+    return any_of(phrase for entry in listed("rounds") for phrase in phrases(entry))
+
+
+def _is_rounding(text: str, start: int, tail: int, end: int) -> bool:
+    """Whether a part of a text only says how the number before it is rounded: "to the nearest integer", 保留2位小数."""
+    return _rounding().fullmatch(text, tail, end) is not None and _MORE.isdisjoint(Sentence(text, tail, end, "").kinds)
+
+
+@cache
+def _rounding() -> re.Pattern[str]:
+    return re.compile(rf"\s?(?:{_rounds()})[^\d=,;，.]{{0,40}}(?:\d{{1,2}}[^\d=,;，.]{{0,40}})?", re.IGNORECASE)
+
+
+def _is_attained(text: str, _: int, start: int, end: int) -> bool:
+    """Whether a part of a text only says for which values of letters something is so: "attained at x = 3", 此时x=3."""
+    stated = _ATTAINED.fullmatch(text, start, end) if "=" in text[start:end] else None
+    if stated is None or not any(map(_is_place, _around(stated))):
+        return False
+    lead = Sentence(text, start, stated.end("lead"), "")
+    is_clause = lead.words and lead.begins(_SUBJECTS, 0)
+    return not is_clause and _MORE.isdisjoint(lead.kinds) and Kind.NOT not in lead.kinds
+
+
+def _around(stated: re.Match[str]) -> Iterator[str]:
+    """The words that may say that a relation is a place: the last one before it, and scripts without spaces on both sides."""
+    before = words(stated["lead"])
+    if before:
+        yield before[-1].text
+    behind = words(stated["behind"])
+    if behind:
+        yield behind[0].text
+    yield from (part for part in (stated["lead"].strip(), stated["behind"].strip()) if part and not part.isascii())
+
+
+def _is_place(said: str) -> bool:
+    return said in listed("attained") or any(said.startswith(word) for word in listed("attained") if word >= _UNSPACED)
+
+
+_UNSPACED = "\u0e00"
+
+
+def _is_reason(text: str, start: int, tail: int, end: int) -> bool:
+    """Whether a part of a text gives the reason for the value before it, which is announced or not stated by the reason."""
+    if not begins_with(text, tail, end, Kind.BECAUSE) or _STOPS.search(text, tail, end):
+        return False
+    first = first_word(text, tail, end)
+    if first in _english() and first not in listed("causes"):
+        return False
+    reason = Sentence(text, tail, end, "")
+    if not _MORE.isdisjoint(reason.kinds) or Kind.ANSWER in reason.kinds:
+        return False
+    head = Sentence(text, start, tail, "")
+    if "####" in text[start:tail] or Kind.ANSWER in head.kinds:
+        return True
+    number = _LAST_NUMBER.search(text, tail, end)
+    place = reason.place(number.span(1))[1] if number else 0
+    return number is not None and number[1][-1] not in "=≈:" and reason.ends_in(_IS, place) is None
+
+
+@cache
+def _english() -> frozenset[str]:
+    """The first words of English phrases about an answer, many of which give no reason: "which", "where", "though"."""
+    return frozenset(phrase.split()[0] for entry in languages()["en"][Kind.BECAUSE] for phrase in phrases(entry))
+
+
+_IS = frozenset([Kind.IS])
+_REMARKS = (_is_attained, _is_reason, _is_rounding)
