@@ -58,7 +58,8 @@ def _announcement(sentence: Sentence, place: int, end: int) -> Announcement | No
     stance = sentence.led_stance(noun.first, begin)
     if stance is Stance.ANNOUNCED and sentence.past_cue(begin, Kind.DOUBT, Kind.MAYBE) > begin:
         stance = Stance.HEDGED
-    if any(cue.kind is Kind.SAID and noun.first <= cue.first <= begin < cue.stop for cue in sentence.cues):
+    is_told = any(cue.kind is Kind.SAID and noun.first <= cue.first <= begin < cue.stop for cue in sentence.cues)
+    if is_told or sentence.is_told_of(begin):
         stance = Stance.ATTRIBUTED
     if (denied := sentence.past_cue(begin, Kind.NOT)) > begin:
         is_led = sentence.past_cue(denied, Kind.THE, Kind.NOUN) > denied

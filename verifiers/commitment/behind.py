@@ -43,8 +43,11 @@ def _denial(text: str, start: int, span: tuple[int, int], end: int) -> Stance | 
         return Stance.DENIED
     if not asks and may_deny(sentence) and sentence.denies(span):
         return Stance.DENIED
-    is_followed = not asks and _WORD_BEHIND.match(text, span[1], sentence.end) is not None
-    return Stance.HEDGED if is_followed and sentence.trails_off(span) else None
+    if asks or _WORD_BEHIND.match(text, span[1], sentence.end) is None:
+        return None
+    if sentence.is_told_of(sentence.place(span)[1], is_mark=True):
+        return Stance.ATTRIBUTED
+    return Stance.HEDGED if sentence.trails_off(span) else None
 
 
 def stance_of_lead(text: str, start: int, span: Span) -> Stance | None:

@@ -10,7 +10,7 @@ from functools import cached_property
 from memory import remember
 from verifiers.commitment.contrasts import contrasts
 from verifiers.commitment.cues import Cue, Kind, Word, adverbs, cues, listed, words
-from verifiers.commitment.opinions import opinions
+from verifiers.commitment.opinions import Opinions, opinions
 from verifiers.commitment.spans import Span
 from verifiers.commitment.wording import single
 
@@ -132,13 +132,18 @@ class Sentence:
 
     @cached_property
     def cues(self) -> Sequence[Cue]:
-        found = cues(self.words)
-        others = [*self._opinions, *contrasts(self.text, self.words, found)]
+        found = self._listed
+        others = [*self._opinions.all, *contrasts(self.text, self.words, found)]
         return sorted([*found, *others], key=lambda cue: cue.first) if others else found
 
     @cached_property
-    def _opinions(self) -> Sequence[Cue]:
-        return opinions(self.words)
+    def _listed(self) -> Sequence[Cue]:
+        """The phrases of the lexicons alone."""
+        return cues(self.words)
+
+    @cached_property
+    def _opinions(self) -> Opinions:
+        return opinions(self.text, self.words, self._listed)
 
     @cached_property
     def kinds(self) -> frozenset[Kind]:
@@ -275,16 +280,19 @@ class Sentence:
                 return True
         return False
 
-    def is_told_of(self, stop: int) -> bool:
+    def is_told_of(self, stop: int, *, is_mark: bool = False) -> bool:
         """Whether the sentence ends by saying whose opinion it is: "The answer is 42, according to my teacher"."""
-        return any(cue.first >= stop and self._is_last(cue.stop) for cue in self._opinions)
+        told = [*self._opinions.all, *(self._opinions.at_marks if is_mark else ())]
+        return any(cue.first >= stop and self._is_last(cue.stop) for cue in told)
 
     def stance_at_end(self) -> Stance | None:
         """The stance of the last words that do more than lead to what follows: "perhaps it is", "my friend says the answer is"."""
         place, is_apart = len(self.words), False
         while place > 0:
+            if any(cue.stop == place for cue in self._opinions.at_marks):
+                return Stance.ATTRIBUTED
             if (cue := self.ends_in(_GOVERNING, place)) and not self._is_example(cue):
-                return _GOVERNS[cue.kind] if cue.kind is Kind.SAID or not is_apart else None
+                return _GOVERNS[cue.kind] if cue.kind in _STAYS or not is_apart else None
             word = self.words[place - 1].text
             is_apart = is_apart or word in _COMMAS
             if led := self.ends_in(_LEADS_TO, place):
@@ -856,6 +864,8 @@ _REASONS = frozenset([Kind.BECAUSE, Kind.NOT])
 _BREAKS = frozenset([Kind.OR, Kind.BUT, Kind.SO, Kind.BECAUSE, Kind.NOT])
 ANNOUNCES = frozenset([Kind.ANSWER, Kind.RESULT])
 _GOVERNING = frozenset(_GOVERNS)
+_STAYS = frozenset([Kind.SAID, Kind.MAYBE])
+"""What reaches a mark across a comma, too: "Perhaps, 12"; not "if so, 12"."""
 _LEADS_TO = frozenset([Kind.RESULT, Kind.THE, Kind.NOUN, Kind.RIGHT, Kind.ANSWER, Kind.IS, Kind.IT])
 _LEADS = frozenset([Kind.RESULT, Kind.THE, Kind.NOUN, Kind.RIGHT, Kind.ANSWER, Kind.IS])
 _CLOSES = frozenset(")]}>\"'”’»」』】》〉$%°\\")
