@@ -68,6 +68,12 @@ def leads_to_number(before: str, after: str) -> bool:
     return len(LETTERS.findall(before)) == 1 and after.strip(" .").casefold() in listed("counters")
 
 
+def tells_side(before: str) -> bool:
+    """Whether words end in one that says what a time is before or behind: "some time after", "vor"."""
+    said = words(before)
+    return bool(said) and said[-1].text in listed("sides")
+
+
 def states_result(text: str, first: int, end: int) -> bool:
     """Whether the words of a sentence before a place lead to its result, and are not denials, reason, condition or complement."""
     first = max(first, text.rfind(".", first, end) + 1, text.rfind("\n", first, end) + 1)
@@ -119,6 +125,8 @@ def is_counted(after: str) -> bool:
         return True
     if _operators("operators").match(after) or said[0].casefold() in single(Kind.JOINS) - _ARTICLES:
         return False
+    if _ORDINAL.match(after):
+        return False
     if after.isascii():
         return True
     told = words(after)
@@ -138,6 +146,8 @@ def _unread(said: Sequence[Word], found: Sequence[Cue], first: int) -> Sequence[
 
 
 _TOO_MANY = 2
+_ORDINAL = re.compile(r"(?:st|nd|rd|th|[eè]me|er|ère|[-‑]?(?:й|я|е|го|ой|ая|ое))(?!\w)")
+"""What makes an ordinal of the figures before it: "the 42nd prime" is not 42."""
 
 
 _CHANGES = frozenset(

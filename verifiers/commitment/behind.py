@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 from verifiers.commitment.channels import Channel
-from verifiers.commitment.cues import Kind, cues, first_word, words
+from verifiers.commitment.cues import Kind, cues, first_word, listed, words
 from verifiers.commitment.figures import NUMBER
 from verifiers.commitment.folding import fold
 from verifiers.commitment.glance import may_deny, may_limit
@@ -109,7 +109,20 @@ def is_taken_back(text: str, end: int) -> bool:
 
 def taken_back_at(text: str, end: int) -> int | None:
     """The end of the text behind an answer that takes it back; None if it stands."""
-    return retraction(text, end, _behind(text, end))
+    begin = _behind(text, end)
+    return retraction(text, end, begin) or _told_by_others_at(text, begin)
+
+
+def _told_by_others_at(text: str, begin: int) -> int | None:
+    """The end of a sentence behind an answer that only says who holds it: "That is what the user claimed."; None if there is none."""
+    following = next(sentences(text, begin, min(len(text), begin + _MAX_CHARS)), None)
+    if following is None or following.asks or len(following.words) > _MAX_TELLING_WORDS:
+        return None
+    begins = following.words[0].text in listed("subjects") if following.words else False
+    return following.end if begins and following.is_told_of(0, is_mark=True) else None
+
+
+_MAX_TELLING_WORDS = 9
 
 
 class Replacement(NamedTuple):

@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 from verifiers.commitment.cues import Cue, Kind, Word, languages, vocabulary
 from verifiers.commitment.slots import by_first_word, is_word, slotted
-from verifiers.commitment.wording import single
 
 _MAX_BETWEEN = 2
 """The words between the two: "my teacher often says", "laut meinem Lehrer"."""
@@ -76,7 +75,9 @@ def opinions(text: str, said: Sequence[Word], found: Sequence[Cue]) -> Opinions:
 def _somebody() -> frozenset[str]:
     """The first words of phrases that may begin an opinion, in all languages."""
     tables = [slotted("opinion", language) for language in languages()]
-    return frozenset(word for table in tables for word, said in table.items() if any(slot in _BEGINS for _, slot in said))
+    return frozenset(
+        word for table in tables for word, said in table.items() if any(slot in _BEGINS for _, slot in said)
+    )
 
 
 def _opinion(said: Sequence[Word], who: _Part, verb: _Part, parts: Sequence[_Part]) -> Cue | None:
@@ -101,7 +102,9 @@ def _owned(said: Sequence[Word], answer: Cue, somebody: Sequence[_Part], parts: 
     """The words for whose an answer is: "Tom's answer", "the answer of my friend"."""
     ofs = {(part.first, part.language): part.stop for part in parts if part.slot == "of"}
     for who in somebody:
-        stops = [stop for (first, language), stop in ofs.items() if first == who.stop and who.language in (language, _ANY)]
+        stops = [
+            stop for (first, language), stop in ofs.items() if first == who.stop and who.language in (language, _ANY)
+        ]
         if answer.first in stops or (answer.first == who.stop and who.language not in _with_of()):
             yield Cue(Kind.SAID, who.first, answer.stop)
         between = said[answer.stop : who.first]
@@ -116,6 +119,12 @@ def _with_of() -> frozenset[str]:
     return frozenset([_ANY, *(name for name, lexicon in languages().items() if "of" in lexicon["opinion"])])
 
 
+@cache
+def possessives() -> frozenset[str]:
+    """The words that stand between somebody and what he has, in all languages: "'s", 的, の."""
+    return frozenset(word for lexicon in languages().values() for word in lexicon["opinion"].get("of", ()))
+
+
 def _is_own(who: _Part, parts: Sequence[_Part]) -> bool:
     """Whether somebody is the speaker's own friend, teacher or neighbour, and not one of the task."""
     mine = [part for part in parts if part.slot == "my" and part.language == who.language]
@@ -128,9 +137,9 @@ def _at_marks(said: Sequence[Word], parts: Sequence[_Part]) -> Iterator[Cue]:
     limits = [(part, _MAX_BETWEEN) for part in own] + [(part, _MAX_EARLIER) for part in earlier]
     for part, most in limits:
         for verb in parts:
-            if verb.slot == "gets" and verb.language == part.language and part.stop <= verb.first:
-                if sum(map(is_word, said[part.stop : verb.first])) <= most:
-                    yield Cue(Kind.SAID, part.first, verb.stop)
+            is_behind = verb.slot == "gets" and verb.language == part.language and part.stop <= verb.first
+            if is_behind and sum(map(is_word, said[part.stop : verb.first])) <= most:
+                yield Cue(Kind.SAID, part.first, verb.stop)
 
 
 def _names(text: str, said: Sequence[Word]) -> Iterator[_Part]:
@@ -153,7 +162,9 @@ def _surnames(said: Sequence[Word], parts: Sequence[_Part]) -> Iterator[_Part]:
     for part in parts:
         if part.slot == "surnames" and (not part.first or not is_word(said[part.first - 1])):
             stops = [other.first for other in parts if other.slot in ("says", "of") and other.language == part.language]
-            yield from (part._replace(slot="named", stop=stop) for stop in stops if 2 <= stop - part.first <= _MAX_NAMES)
+            yield from (
+                part._replace(slot="named", stop=stop) for stop in stops if 2 <= stop - part.first <= _MAX_NAMES
+            )
 
 
 def _is_label(text: str, word: Word) -> bool:

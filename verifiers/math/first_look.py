@@ -25,6 +25,7 @@ from verifiers.commitment import (
     extract,
     judged_at,
     stated,
+    wavers,
     without_html,
     without_struck,
 )
@@ -145,6 +146,13 @@ class FirstLook:
                 day = written_day(response, in_figures, dated.span)
                 return Found(response[slice(*day)], dated.reason, judged_at(dated, day).detail(explain))
         answer = extraction.answer
+        if (
+            answer is not None
+            and any(map(str.isdigit, answer))
+            and wavers(answer)
+            and not any(map(wavers, self._references))
+        ):
+            return Found(None, "unparseable", extraction.detail(explain))
         sentence_span = said_last(response, self._references, self._params, extraction) if answer is None else None
         if sentence_span is not None:
             return Found(response[slice(*sentence_span)], "found", judged_at(extraction, sentence_span).detail(explain))
