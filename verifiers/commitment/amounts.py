@@ -125,8 +125,6 @@ def is_counted(after: str) -> bool:
         return True
     if _operators("operators").match(after) or said[0].casefold() in single(Kind.JOINS) - _ARTICLES:
         return False
-    if _ORDINAL.match(after):
-        return False
     if after.isascii():
         return True
     told = words(after)
@@ -146,8 +144,6 @@ def _unread(said: Sequence[Word], found: Sequence[Cue], first: int) -> Sequence[
 
 
 _TOO_MANY = 2
-_ORDINAL = re.compile(r"(?:st|nd|rd|th|[eè]me|er|ère|[-‑]?(?:й|я|е|го|ой|ая|ое))(?!\w)")
-"""What makes an ordinal of the figures before it: "the 42nd prime" is not 42."""
 
 
 _CHANGES = frozenset(
