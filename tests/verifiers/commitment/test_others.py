@@ -48,6 +48,7 @@ def test_what_is_told_of_an_answer_is_not_the_answer(language: str, idea: str, t
         ("math", "The statement is false.", "False", 1.0),
         ("math", "It's an ellipse, not a hyperbola.", "ellipse", 1.0),
         ("numeric", "some time after 1912", "1912", 0.0),
+        ("numeric", "Cevap 42 ya da 48.", "42", 0.0),
         ("chemistry", "No H2O is formed.", "H2O", 0.0),
         ("chemistry", "If heated, it would give CO2.", "CO2", 0.0),
         ("chemistry", "The product is H2O; no CO2 is formed.", "H2O", 1.0),
