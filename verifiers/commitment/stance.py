@@ -414,8 +414,7 @@ class Sentence:
         for cue in self.at(judged):
             if not self.ends(cue.stop):
                 continue
-            is_glued = not self.words[cue.first].text.isascii() and self.words[cue.first].text >= "\u0e00"
-            if cue.kind in (Kind.YES, Kind.NO) and (judged > place or is_glued or _is_sign(cue, self.words)):
+            if cue.kind in (Kind.YES, Kind.NO) and (judged > place or _is_sign(cue, self.words)):
                 return Kind.FITS if cue.kind is Kind.YES else Kind.WRONG
             if cue.kind is Kind.WRONG and judged > place:
                 return Kind.WRONG
