@@ -59,7 +59,7 @@ from verifiers.commitment.behind import (
     taken_back_at,
     trails_off,
 )
-from verifiers.commitment.byname import concluded_at, denied_at
+from verifiers.commitment.byname import concluded_at, denied_at, leaves_open
 from verifiers.commitment.channels import DEFAULT_CHANNELS, MATH_CHANNELS, Channel
 from verifiers.commitment.citations import without_citations, without_citations_at_end
 from verifiers.commitment.confidence import without_confidence
@@ -231,6 +231,8 @@ def _standing(
         return found
     if found.channel in _MARKS and replacement(response, found.span[1], found.answer or "") is not None:
         return found
+    if found.channel in _MARKS and leaves_open(response, found.span[1], found.answer or ""):
+        return msgspec.structs.replace(found, answer=None, span=None, reason="conflicting_answers")
     stop = taken_back_at(response, found.span[1])
     is_gainsaid = stop is None and found.channel in _MARKS
     if is_gainsaid:

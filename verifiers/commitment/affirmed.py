@@ -10,6 +10,7 @@ from typing import Literal
 
 from verifiers.commitment.behind import is_affirmed, is_taken_back, replacement
 from verifiers.commitment.cues import Kind, cues, listed, words
+from verifiers.commitment.opinions import possessives
 from verifiers.commitment.spans import Span
 from verifiers.commitment.stance import UNMADE, Sentence, Stance, sentence_at, sentences
 from verifiers.commitment.wording import single
@@ -208,9 +209,40 @@ def _truths(answer: str) -> Iterator[str]:
 
 def _is_denied_subject(sentence: Sentence, first: int, stop: int) -> bool:
     """Whether a mention is the subject of a verb that is denied; `first` and `stop` are the places of its words."""
-    if sentence.skipped(first) != 0:
-        return False
-    return _is_denied_verb(sentence, stop) or _has_denial(sentence, stop) or _ends_in_denial(sentence, stop)
+    begin = sentence.skipped(first)
+    if begin and sentence.words[begin - 1].text in _PAUSES:
+        return _is_denied_verb(sentence, stop)
+    if begin:
+        return _is_relative_of(sentence, begin, stop, is_before=True)
+    is_denied = _is_denied_verb(sentence, stop) or _has_denial(sentence, stop) or _ends_in_denial(sentence, stop)
+    return is_denied or _refuses(sentence, stop) or _is_relative_of(sentence, stop, stop, is_before=False)
+
+
+def _refuses(sentence: Sentence, stop: int) -> bool:
+    """Whether its verb refuses or denies the deed asked for: "X refused to write it", "X denied doing that"."""
+    said = [word.text for word in sentence.words[stop:]]
+    return len(said) > 2 and said[0] in listed("refuses") and said[-1] in listed("subjects")
+
+
+def _is_relative_of(sentence: Sentence, place: int, stop: int, *, is_before: bool) -> bool:
+    """Whether the subject is somebody related to a mention: "X's brother wrote it", "the brother of X wrote it"; not
+    "X's father is Y".
+    """
+    said = sentence.words
+    if is_before:
+        start = sentence.past_cue(0, Kind.THE)
+        if place - start != 2 or said[start].text not in listed("kin") or said[place - 1].text not in listed("of"):
+            return False
+    else:
+        if place >= len(said) or said[place].text not in possessives() or place + 1 >= len(said):
+            return False
+        kin = next((size for size in (1, 2) if sentence.shown(place + 1, place + 1 + size) in listed("kin")), 0)
+        stop = place + 1 + kin
+        if not kin:
+            return False
+    behind = sentence.past_cue(stop, Kind.IS)
+    is_name = behind > stop and behind < len(said) and sentence.text[said[behind].start].isupper()
+    return stop < len(said) and said[stop].text not in _PAUSES and not is_name
 
 
 def _is_denied_verb(sentence: Sentence, stop: int) -> bool:

@@ -68,6 +68,12 @@ def leads_to_number(before: str, after: str) -> bool:
     return len(LETTERS.findall(before)) == 1 and after.strip(" .").casefold() in listed("counters")
 
 
+def tells_side(before: str) -> bool:
+    """Whether words end in one that says what a time is before or behind: "some time after", "vor"."""
+    said = words(before)
+    return bool(said) and said[-1].text in listed("sides")
+
+
 def states_result(text: str, first: int, end: int) -> bool:
     """Whether the words of a sentence before a place lead to its result, and are not denials, reason, condition or complement."""
     first = max(first, text.rfind(".", first, end) + 1, text.rfind("\n", first, end) + 1)

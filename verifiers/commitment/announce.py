@@ -58,10 +58,13 @@ def _announcement(sentence: Sentence, place: int, end: int) -> Announcement | No
     stance = sentence.led_stance(noun.first, begin)
     if stance is Stance.ANNOUNCED and sentence.past_cue(begin, Kind.DOUBT, Kind.MAYBE) > begin:
         stance = Stance.HEDGED
-    if any(cue.kind is Kind.SAID and noun.first <= cue.first <= begin < cue.stop for cue in sentence.cues):
+    told = [cue for cue in sentence.cues if cue.kind is Kind.SAID and cue.stop > noun.stop]
+    is_told = any(cue.first <= noun.first or (cue.first <= begin < cue.stop) for cue in told if cue.first < begin + 1)
+    if is_told or sentence.is_told_of(begin):
         stance = Stance.ATTRIBUTED
-    is_untold = sentence.past_cue(begin, Kind.NOWHERE) > begin
-    if not is_untold and (denied := sentence.past_cue(begin, Kind.NOT)) > begin:
+    elif sentence.is_property(begin + 1):
+        stance = Stance.SUPPOSED
+    if (denied := sentence.past_cue(begin, Kind.NOT)) > begin:
         is_led = sentence.past_cue(denied, Kind.THE, Kind.NOUN) > denied
         if begins_value(sentence, denied) or is_led:
             stance = Stance.DENIED

@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 from verifiers.commitment.channels import Channel
-from verifiers.commitment.cues import Kind, cues, first_word, words
+from verifiers.commitment.cues import Kind, cues, first_word, listed, words
 from verifiers.commitment.figures import NUMBER
 from verifiers.commitment.folding import fold
 from verifiers.commitment.glance import may_deny, may_limit
@@ -43,8 +43,11 @@ def _denial(text: str, start: int, span: tuple[int, int], end: int) -> Stance | 
         return Stance.DENIED
     if not asks and may_deny(sentence) and sentence.denies(span):
         return Stance.DENIED
-    is_followed = not asks and _WORD_BEHIND.match(text, span[1], sentence.end) is not None
-    return Stance.HEDGED if is_followed and sentence.trails_off(span) else None
+    if asks or _WORD_BEHIND.match(text, span[1], sentence.end) is None:
+        return None
+    if sentence.is_told_of(sentence.place(span)[1], is_mark=True):
+        return Stance.ATTRIBUTED
+    return Stance.HEDGED if sentence.trails_off(span) else None
 
 
 def stance_of_lead(text: str, start: int, span: Span) -> Stance | None:
@@ -106,7 +109,20 @@ def is_taken_back(text: str, end: int) -> bool:
 
 def taken_back_at(text: str, end: int) -> int | None:
     """The end of the text behind an answer that takes it back; None if it stands."""
-    return retraction(text, end, _behind(text, end))
+    begin = _behind(text, end)
+    return retraction(text, end, begin) or _told_by_others_at(text, begin)
+
+
+def _told_by_others_at(text: str, begin: int) -> int | None:
+    """The end of a sentence behind an answer that only says who holds it: "That is what the user claimed."; None if there is none."""
+    following = next(sentences(text, begin, min(len(text), begin + _MAX_CHARS)), None)
+    if following is None or following.asks or len(following.words) > _MAX_TELLING_WORDS:
+        return None
+    begins = following.words[0].text in listed("subjects") if following.words else False
+    return following.end if begins and following.is_told_of(0, is_mark=True) else None
+
+
+_MAX_TELLING_WORDS = 9
 
 
 class Replacement(NamedTuple):

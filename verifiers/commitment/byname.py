@@ -2,19 +2,21 @@ r"""Text behind a marked answer that speaks of it by name: it denies that value,
 
     \boxed{48}  48 is wrong.   It can't be 48.   It is 42, not 48.      denied
     \boxed{48}  So it's 42.    It should be 42.                          another one is concluded
+    \boxed{48}  If not, 42.    It could also be 42.   42 is also right.  left open
 
 A value fills a slot of a verdict (`retraction.py`), as "right" does: "48 is wrong" says "right is wrong", and "it is not 48" says
 "it is not right". All words of the sentence must fill slots, so that "48 is not a square" denies nothing.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
-from verifiers.commitment.cues import Kind, listed, words
+from verifiers.commitment.cues import Cue, Kind, listed, words
 from verifiers.commitment.folding import fold
 from verifiers.commitment.retraction import VALUE, Clause, Slot, Verdict, judged, pronouns, turns
 from verifiers.commitment.slots import is_word
 from verifiers.commitment.spans import Span
-from verifiers.commitment.stance import UNMADE, Sentence, sentence_at, sentences
+from verifiers.commitment.stance import DENIES, UNMADE, Sentence, sentence_at, sentences
 
 _MAX_CHARS = 2000
 _MAX_SENTENCES = 40
@@ -22,7 +24,9 @@ _MAX_NAME_WORDS = 6
 _MAX_UNIT_WORDS = 2
 """The words for what a concluding sentence counts, behind its number."""
 _PAUSES = frozenset(",;:，；：、،؛—–(（)）[【…")
-_PARTS = frozenset([Kind.BUT, Kind.JOINS])
+_BUT = frozenset([Kind.BUT])
+_PARTS = _BUT | {Kind.JOINS}
+_CLOSES = frozenset("}$)*\\")
 _APART = frozenset([Kind.ABOUT, Kind.CERTAINTY, Kind.SURE])
 """What makes a number another one than the answer: it is rounded, or it says how sure the speaker is."""
 _LEADS = frozenset([Kind.SO, Kind.IT])
@@ -77,6 +81,70 @@ def concluded_at(text: str, end: int, answer: str) -> int | None:
     return None
 
 
+def leaves_open(text: str, end: int, answer: str) -> bool:
+    """Whether the words behind an answer, which ends at `end`, offer another number: "if not, 48", "it could also be 48"."""
+    own = sentence_at(text, max(0, end - 1), 0, len(text))
+    rest = Sentence(text, end, own.end, own.stop) if end < own.end else None
+    after = sentences(text, max(end, own.end), min(len(text), max(end, own.end) + _MAX_OFFER_CHARS))
+    told = [*([rest] if rest else []), *islice(after, _MAX_OFFERS)]
+    if (
+        rest
+        and own.begins(_OR, 0)
+        and rest.begins(_OR, rest.past(0, _CLOSES))
+        and any(map(str.isdigit, rest.text[end : own.end]))
+    ):
+        return True
+    return any(
+        _offers_other(sentence, _numbers(answer), is_rest=sentence is rest) for sentence in told if not sentence.asks
+    )
+
+
+def _offers_other(sentence: Sentence, own: frozenset[str], *, is_rest: bool) -> bool:
+    """Whether a clause says nothing but that another number may be right, or is if the answer is wrong."""
+    if not _SIGNS.isdisjoint(sentence.text[sentence.start : sentence.end]):
+        return False
+    is_supposed = False
+    for first, stop in _clauses(sentence, _BUT):
+        begin = sentence.past_cue(first, Kind.IF)
+        if begin > first:
+            is_supposed = _is_rejected(sentence, begin, stop)
+            continue
+        numbers = [at for at in range(first, stop) if sentence.words[at].text[0].isdigit()]
+        if len(numbers) == 1 and sentence.words[numbers[0]].text not in own:
+            told = [cue for cue in sentence.cues if first <= cue.first and cue.stop <= stop]
+            is_offered = is_supposed or any(cue.kind in _OFFERS for cue in told)
+            if is_rest and sentence.begins(_OR, first) and sentence.begins(_IF, numbers[0] + 1):
+                return True
+            is_denied = any(cue.kind in DENIES for cue in told)
+            if is_offered and not is_denied and _only_names(sentence, first, stop, numbers[0], told):
+                return True
+    return False
+
+
+def _is_rejected(sentence: Sentence, first: int, stop: int) -> bool:
+    """Whether a condition is that the answer is wrong: "if that's wrong", "if not", "if 42 is not accepted"."""
+    clause = _judged(sentence, first, stop, _numbered(sentence, first, stop))
+    return clause is not None and (clause.verdict is Verdict.REJECTS or clause.slots == {Slot.NOT})
+
+
+def _only_names(sentence: Sentence, first: int, stop: int, number: int, told: Sequence[Cue]) -> bool:
+    """Whether all words of a clause but those that offer make up "it is [number]" or "[number] is right"."""
+    covered = {at for cue in told if cue.kind in _OFFERS | _JOINTS for at in range(cue.first, cue.stop)}
+    words_left = [at for at in range(first, stop) if at not in covered]
+    shown = [VALUE if at == number else sentence.words[at].text for at in words_left]
+    clause = Sentence(" ".join(shown), 0, len(" ".join(shown)), "")
+    verdict = judged(clause, 0, len(clause.words))
+    return verdict is not None and verdict.verdict is Verdict.AFFIRMS
+
+
+_OFFERS = frozenset([Kind.ALSO, Kind.MAYBE])
+_JOINTS = frozenset([Kind.BUT, Kind.ASIDE, Kind.JOINS])
+_OR = frozenset([Kind.OR])
+_IF = frozenset([Kind.IF])
+_MAX_OFFER_CHARS = 300
+_MAX_OFFERS = 2
+
+
 def _is_in_name(text: str, start: int) -> bool:
     """Whether figures are the end of a name: `c3`."""
     letter = text[start - 1 : start]
@@ -118,9 +186,9 @@ def _behind(text: str, end: int) -> Sequence[Sentence]:
     return list(sentences(text, begin, len(text)))[-_MAX_SENTENCES:] if begin < len(text) else []
 
 
-def _clauses(sentence: Sentence) -> Iterator[Span]:
-    """The clauses between pauses and words that join; words that only lead to a conclusion are left out."""
-    breaks = {cue.first for cue in sentence.cues if cue.kind in _PARTS and cue.first}
+def _clauses(sentence: Sentence, parts: frozenset[Kind] = _PARTS) -> Iterator[Span]:
+    """The clauses between pauses and words that part them; words that only lead to a conclusion are left out."""
+    breaks = {cue.first for cue in sentence.cues if cue.kind in parts and cue.first}
     first = sentence.past_cue(0, Kind.SO)
     for position in range(first, len(sentence.words)):
         is_pause = sentence.words[position].text in _PAUSES

@@ -25,6 +25,7 @@ from verifiers.commitment.retraction import Verdict
 from verifiers.commitment.spans import Span, trim
 from verifiers.commitment.stance import UNMADE, Sentence, Stance, sentences
 from verifiers.commitment.tags import read_tags
+from verifiers.commitment.truths import judgement_of
 from verifiers.commitment.wording import ends_with, single, without_guesses
 from verifiers.sightings import beyond_ascii
 
@@ -151,7 +152,10 @@ def _found(reader: "_Reader", marks: Sequence["Mark"], offers: Sequence["Offer"]
     last_mark = marks[-1] if marks else None
     if last_mark and last_mark.names is None and not any(each.span[0] > last_mark.start for each in offers):
         return Commitment(None, last_mark.reason, last_mark.channel)
-    return reader.last(offers, on_conflict) if offers else reader.lines()
+    if offers:
+        return reader.last(offers, on_conflict)
+    found = reader.lines()
+    return reader.judgement() or found if found.reason == "no_answer" else found
 
 
 def _final_line(text: str, values: Values) -> Commitment | None:
@@ -903,6 +907,13 @@ class _Reader:
         return verdict is Verdict.REJECTS and is_alone
 
     # --- texts in which no sentence makes a choice
+
+    def judgement(self) -> Commitment | None:
+        """The option that says what the only sentence says of the statement asked about: "The statement is not true"."""
+        value = judgement_of(self._tail[0]) if len(self._tail) == 1 and not self._tail[0].asks else None
+        names = None if value is None else self._values.named("true" if value else "false")
+        span = trim(self._text, 0, len(self._text))
+        return self._found(names, "statement", span) if names else None
 
     def lines(self) -> Commitment:
         text, values = self._text, self._values

@@ -62,8 +62,17 @@ def _said(sentence: Sentence, reads: Callable[[str], bool]) -> Iterator[Span]:
     if not any(reads(text[slice(*trim(text, start, at.start()))]) for start, at in zip(before, aparts, strict=True)):
         yield from (trim(text, apart.end(), end) for apart in reversed(aparts))
     formulas = [trim(text, *found.span()) for found in _WITH_FIGURES.finditer(text, sentence.start, end)]
-    stated = [span for span in formulas if sentence.stance(span) not in UNMADE]
+    is_unreal = Kind.IF in sentence.kinds and any(word.text in listed("conditional") for word in sentence.words)
+    stated = [span for span in formulas if not is_unreal and _is_stated(sentence, span)]
     yield from stated if len(stated) == 1 else ()
+
+
+def _is_stated(sentence: Sentence, span: Span) -> bool:
+    """Whether nothing denies a formula: "no CO2 is formed" names what there is not."""
+    return sentence.stance(span) not in UNMADE and sentence.ends_in(_NO, sentence.place(span)[0]) is None
+
+
+_NO = frozenset([Kind.NO, Kind.NOT])
 
 
 def is_clause(text: str) -> bool:

@@ -176,6 +176,9 @@ def clause_end(sentence: Sentence) -> int:
     """The end of the announced text, before a reason, a consequence or a contrast."""
     said = sentence.words
     for place, word in enumerate(said[1:], 1):
+        # The second word of a phrase ends nothing: "42 ya da 48" has no "da" of its own.
+        if any(cue.kind is Kind.OR and cue.first < place < cue.stop for cue in sentence.cues):
+            continue
         here = [cue for cue in sentence.cues if cue.first == place]
         is_guess = any(cue.kind is Kind.GUESS for cue in here) and said[place - 1].text in ",，—–"
         if is_guess and not _adds(sentence, place):

@@ -21,6 +21,8 @@ _ITEM = r"(?:^|[\s$])\(?(?:[a-h]|[ivx]{1,4}|\d{1,2})[.)]"
 _MARKUP_BEFORE = re.compile(rf"(?:<[/A-Za-z][^<>]{{0,20}}>|[-=]>|⇒|→|\\[,;:! ]|{_GROUP}|{_ITEM})$")
 _LAYOUT = split("implies Rightarrow Longrightarrow rightarrow to therefore quad qquad displaystyle approx equiv in")
 _FACTORS = FUNCTIONS | {"pi"}
+_HIDES = split("cancel bcancel xcancel sout st xout phantom hphantom vphantom")
+"""Commands that strike their content out, or show nothing of it."""
 _SPACES = re.compile(r"(?:\s|\\[,;:! ]){0,4}")
 _SIGN_BEHIND = re.compile(
     r"\^(?!\s?\{?\s?(?:\\circ|\\prime|°|'))|[²³⁰¹⁴-⁹√>≤≥≠×·÷±]|<(?![/A-Za-z|])|[-+−](?![->])|/(?!\w{0,8}>)|[*](?![*])"
@@ -80,7 +82,7 @@ def _binds_left(text: str, start: int, position: int, before: str) -> bool:
     if last in "{(":
         inner = head[:-1].rstrip()
         if command := command_before(inner):
-            return command in FUNCTIONS
+            return command in FUNCTIONS or command in _HIDES
         if _is_markup(inner):
             return False
         return (inner[-1:].isalnum() or inner[-1:] == "}") and _in_math(text, start, position)

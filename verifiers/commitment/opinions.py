@@ -1,26 +1,39 @@
 """The opinions of others, which are not answers: "my teacher says", "according to the answer key", 据参考书, "tanárom szerint".
 
-An opinion is somebody (`who`) beside a verb of saying (`says`), or beside words like "according to" (`by`), of one language; a "that" behind belongs
-to it:
+An opinion is made of parts, the slots of `opinion` in the lexicons, of one language:
 
-    my teacher says …     laut meinem Lehrer …     先生によると …     arkadaşım cevap 42 diyor
-       who     says       by          who          who  by            who                says
+    my teacher says …      laut meinem Lehrer …     who, and says or by; a "that" behind belongs to it
+    Bob thinks the answer  experts believe that     a name, or `named` or `experts`: where the sentence names an answer
+    Tom's answer is …      网上的答案是…              somebody, `of`, and an answer's noun
+    the answer of my friend                         an answer's noun, and `my` with who, or `own`
+    allegedly, …           据说…                     reported
+    my friend got [mark]   I first obtained [mark]  my or own, or earlier, and gets: only where a mark stands beside it
 """
 
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import takewhile
 from typing import NamedTuple
 
-from verifiers.commitment.cues import Cue, Kind, Word, languages
+from verifiers.commitment.cues import Cue, Kind, Word, languages, vocabulary
 from verifiers.commitment.slots import by_first_word, is_word, slotted
 
 _MAX_BETWEEN = 2
 """The words between the two: "my teacher often says", "laut meinem Lehrer"."""
+_MAX_EARLIER = 4
+"""The words between "first" and a verb: "I first (and wrongly) got"."""
 _MAX_LEAD = 3
 """The words before somebody whose verb ends the sentence."""
-
+_MAX_NAMES = 3
 
 _PAUSES = frozenset(",;:.，；：、،؛—–()（）")
+_PERSONS = frozenset(["who", "own"])
+_NAMES = frozenset(["named", "experts"])
+"""Somebody whose words are an opinion only if they are about an answer: "Tom says he has 5 apples" is not."""
+_ALONE = frozenset(["reported"])
+_BEGINS = _PERSONS | _NAMES | _ALONE | {"my", "earlier", "surnames"}
+_ANY = ""
+"""The language of a name."""
 
 
 class _Part(NamedTuple):
@@ -30,32 +43,142 @@ class _Part(NamedTuple):
     stop: int
 
 
-def opinions(said: Sequence[Word]) -> list[Cue]:
+class Opinions(NamedTuple):
     """The opinions of others in a sentence, each as a cue over the words that say whose it is."""
-    if _somebody().isdisjoint(word.text for word in said):
-        return []
+
+    all: Sequence[Cue] = ()
+    at_marks: Sequence[Cue] = ()
+    """Words that are an opinion only beside a mark: "my friend got" stands beside any amount."""
+
+
+_NONE = Opinions()
+
+
+def opinions(text: str, said: Sequence[Word], found: Sequence[Cue]) -> Opinions:
+    """The opinions of others in a sentence with these words and cues."""
+    answers = [cue for cue in found if cue.kind is Kind.ANSWER]
+    is_label = bool(said) and _is_label(text, said[-1])
+    if not answers and not is_label and _somebody().isdisjoint(word.text for word in said):
+        return _NONE
     parts = list(_parts(said))
-    pairs = [(who, other) for who in parts for other in parts if who.slot == "who" and other.slot in ("says", "by")]
-    found = (_opinion(said, who, other, parts) for who, other in pairs if who.language == other.language)
-    return [cue for cue in found if cue is not None]
+    somebody = [part for part in parts if part.slot in _PERSONS]
+    if answers or is_label:
+        named = [*_names(text, said), *_surnames(said, parts), *(part for part in parts if part.slot in _NAMES)]
+        somebody += named if answers else [name for name in named if _picks_last(said, name, parts, found)]
+    opened = (_opinion(said, who, verb, parts) for who in somebody for verb in parts if verb.slot in ("says", "by"))
+    reported = (_with_that(part, parts) for part in parts if part.slot in _ALONE)
+    owned = (cue for answer in answers for cue in _owned(said, answer, somebody, parts))
+    return Opinions([cue for cue in (*opened, *reported, *owned) if cue], list(_at_marks(said, parts)))
 
 
 @cache
 def _somebody() -> frozenset[str]:
-    """The first words for somebody, in all languages."""
+    """The first words of phrases that may begin an opinion, in all languages."""
     tables = [slotted("opinion", language) for language in languages()]
-    return frozenset(word for table in tables for word, said in table.items() if any(slot == "who" for _, slot in said))
+    return frozenset(
+        word for table in tables for word, said in table.items() if any(slot in _BEGINS for _, slot in said)
+    )
 
 
-def _opinion(said: Sequence[Word], who: _Part, other: _Part, parts: Sequence[_Part]) -> Cue | None:
-    left, right = sorted((who, other), key=lambda part: part.first)
+def _opinion(said: Sequence[Word], who: _Part, verb: _Part, parts: Sequence[_Part]) -> Cue | None:
+    """The opinion that somebody and a verb, or words like "according to", are; None if they do not belong together."""
+    if who.language not in (verb.language, _ANY):
+        return None
+    left, right = sorted((who, verb), key=lambda part: part.first)
     between = said[left.stop : right.first]
-    is_near = left.stop <= right.first and sum(map(is_word, between)) <= _MAX_BETWEEN
+    is_near = left.stop <= right.first and sum(map(is_word, between)) <= (0 if who.language == _ANY else _MAX_BETWEEN)
     if is_near and not any(word.text in _PAUSES for word in between):
-        behind = (part.stop for part in parts if part.slot == "that" and 0 <= part.first - right.stop <= 1)
-        return Cue(Kind.SAID, left.first, max([right.stop, *behind]))
-    is_last = not any(map(is_word, said[other.stop :])) and who.stop <= other.first
-    return Cue(Kind.SAID, who.first, who.stop) if is_last and who.first <= _MAX_LEAD and other.slot == "says" else None
+        return _with_that(_Part(verb.language, "", left.first, right.stop), parts)
+    is_last = not any(map(is_word, said[verb.stop :])) and who.stop <= verb.first
+    return Cue(Kind.SAID, who.first, who.stop) if is_last and who.first <= _MAX_LEAD and verb.slot == "says" else None
+
+
+def _with_that(part: _Part, parts: Sequence[_Part]) -> Cue:
+    behind = (that.stop for that in parts if that.slot == "that" and 0 <= that.first - part.stop <= 1)
+    return Cue(Kind.SAID, part.first, max([part.stop, *behind]))
+
+
+def _owned(said: Sequence[Word], answer: Cue, somebody: Sequence[_Part], parts: Sequence[_Part]) -> Iterator[Cue]:
+    """The words for whose an answer is: "Tom's answer", "the answer of my friend"."""
+    ofs = {(part.first, part.language): part.stop for part in parts if part.slot == "of"}
+    for who in somebody:
+        stops = [
+            stop for (first, language), stop in ofs.items() if first == who.stop and who.language in (language, _ANY)
+        ]
+        if answer.first in stops or (answer.first == who.stop and who.language not in _with_of()):
+            yield Cue(Kind.SAID, who.first, answer.stop)
+        between = said[answer.stop : who.first]
+        is_near = answer.stop < who.first and sum(map(is_word, between)) <= _MAX_BETWEEN
+        if is_near and not any(word.text in _PAUSES for word in between) and _is_own(who, parts):
+            yield Cue(Kind.SAID, answer.first, who.stop)
+
+
+@cache
+def _with_of() -> frozenset[str]:
+    """The languages in which a word stands between somebody and what he has; a name alone has nothing."""
+    return frozenset([_ANY, *(name for name, lexicon in languages().items() if "of" in lexicon["opinion"])])
+
+
+@cache
+def possessives() -> frozenset[str]:
+    """The words that stand between somebody and what he has, in all languages: "'s", 的, の."""
+    return frozenset(word for lexicon in languages().values() for word in lexicon["opinion"].get("of", ()))
+
+
+def _is_own(who: _Part, parts: Sequence[_Part]) -> bool:
+    """Whether somebody is the speaker's own friend, teacher or neighbour, and not one of the task."""
+    mine = [part for part in parts if part.slot == "my" and part.language == who.language]
+    return who.slot == "own" or any(part.stop == who.first or part.first == who.stop for part in mine)
+
+
+def _at_marks(said: Sequence[Word], parts: Sequence[_Part]) -> Iterator[Cue]:
+    own = [part for part in parts if part.slot in _PERSONS and _is_own(part, parts)]
+    earlier = [part for part in parts if part.slot == "earlier"]
+    limits = [(part, _MAX_BETWEEN) for part in own] + [(part, _MAX_EARLIER) for part in earlier]
+    for part, most in limits:
+        for verb in parts:
+            is_behind = verb.slot == "gets" and verb.language == part.language and part.stop <= verb.first
+            if is_behind and sum(map(is_word, said[part.stop : verb.first])) <= most:
+                yield Cue(Kind.SAID, part.first, verb.stop)
+
+
+def _names(text: str, said: Sequence[Word]) -> Iterator[_Part]:
+    """Capitals that no lexicon has: names of persons, at the beginning of a clause or behind words like "according to"."""
+    position = 0
+    while position < len(said):
+        run = list(takewhile(lambda word: _is_name(text, word), said[position : position + _MAX_NAMES]))
+        if run:
+            yield _Part(_ANY, "named", position, position + len(run))
+        position += max(1, len(run))
+
+
+def _is_name(text: str, word: Word) -> bool:
+    is_capital = text[word.start].isupper() and text[word.start + 1 : word.end].islower()
+    return is_capital and word.text not in vocabulary()
+
+
+def _surnames(said: Sequence[Word], parts: Sequence[_Part]) -> Iterator[_Part]:
+    """Names in Chinese: one of the common first characters at the beginning of a clause, and one or two more."""
+    for part in parts:
+        if part.slot == "surnames" and (not part.first or not is_word(said[part.first - 1])):
+            stops = [other.first for other in parts if other.slot in ("says", "of") and other.language == part.language]
+            yield from (
+                part._replace(slot="named", stop=stop) for stop in stops if 2 <= stop - part.first <= _MAX_NAMES
+            )
+
+
+def _is_label(text: str, word: Word) -> bool:
+    return word.end == word.start + 1 and "A" <= text[word.start] <= "Z"
+
+
+def _picks_last(said: Sequence[Word], name: _Part, parts: Sequence[_Part], found: Sequence[Cue]) -> bool:
+    """Whether the sentence is a name, a verb and a label: "Lisa picked C", "Tom chose option C"."""
+    stops = [part.stop for part in parts if part.slot == "says" and part.first == name.stop]
+    between = range(stops[0], len(said) - 1) if stops and not name.first else range(1, 0)
+    return bool(stops) and all(any(cue.first <= at < cue.stop for cue in found if cue.kind in _LEADS) for at in between)
+
+
+_LEADS = frozenset([Kind.THE, Kind.NOUN, Kind.CHOOSE])
 
 
 def _parts(said: Sequence[Word]) -> Iterator[_Part]:

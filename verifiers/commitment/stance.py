@@ -10,7 +10,7 @@ from functools import cached_property
 from memory import remember
 from verifiers.commitment.contrasts import contrasts
 from verifiers.commitment.cues import Cue, Kind, Word, adverbs, cues, listed, words
-from verifiers.commitment.opinions import opinions
+from verifiers.commitment.opinions import Opinions, opinions
 from verifiers.commitment.spans import Span
 from verifiers.commitment.wording import single
 
@@ -60,13 +60,15 @@ _BUT = frozenset([Kind.BUT])
 _CHOOSE = frozenset([Kind.CHOOSE])
 _EXCEPT = frozenset([Kind.EXCEPT])
 _IS = frozenset([Kind.IS])
+_IT = frozenset([Kind.IT, Kind.IS])
 _ONLY = frozenset([Kind.ONLY])
 _PART = frozenset([Kind.PART])
-_PART_OF_ANSWER = frozenset([Kind.PART, Kind.ANSWER])
 _SO = frozenset([Kind.SO])
 _VERBS = frozenset([Kind.IS, Kind.HAS, Kind.SO, Kind.CHOOSE])
 _CLAIMS = frozenset([Kind.RIGHT, Kind.ANSWER, Kind.RESULT, Kind.FITS, Kind.CALLED, Kind.TRUE])
 _VERDICTS = frozenset([Kind.YES, Kind.NO])
+_VERDICTS_ON_REST = frozenset([Kind.WRONG, Kind.FITS, Kind.CALLED, Kind.TRUE])
+"""What is said of all options but the one behind "except"."""
 _OPEN = frozenset([Kind.NOT, Kind.OTHER, Kind.WRONG, Kind.MAYBE, Kind.BAD, Kind.IF])
 _MAX_SENTENCE_CHARS = 600
 _STOP = re.compile(
@@ -132,13 +134,18 @@ class Sentence:
 
     @cached_property
     def cues(self) -> Sequence[Cue]:
-        found = cues(self.words)
-        others = [*self._opinions, *contrasts(self.text, self.words, found)]
+        found = self._listed
+        others = [*self._opinions.all, *contrasts(self.text, self.words, found)]
         return sorted([*found, *others], key=lambda cue: cue.first) if others else found
 
     @cached_property
-    def _opinions(self) -> Sequence[Cue]:
-        return opinions(self.words)
+    def _listed(self) -> Sequence[Cue]:
+        """The phrases of the lexicons alone."""
+        return cues(self.words)
+
+    @cached_property
+    def _opinions(self) -> Opinions:
+        return opinions(self.text, self.words, self._listed)
 
     @cached_property
     def kinds(self) -> frozenset[Kind]:
@@ -192,8 +199,8 @@ class Sentence:
             return Stance.HEDGED
         places = [self.place(other) for other in others]
         behind = None if self._is_verdict(first, stop) else self._behind(self.list_end(stop, places), places)
-        if behind is Kind.WRONG and self.ends_in(_EXCEPT, self.skipped(first)):
-            return Stance.CALLED
+        if behind in _VERDICTS_ON_REST and self.ends_in(_EXCEPT, self.skipped(first)):
+            return Stance.DENIED if self._is_rest_right(stop, behind) else Stance.CALLED
         if behind is Kind.WRONG or self._ticked(first) is Kind.NO:
             return Stance.DENIED
         if behind is Kind.IF and (others or self._would_be(first)):
@@ -275,16 +282,19 @@ class Sentence:
                 return True
         return False
 
-    def is_told_of(self, stop: int) -> bool:
+    def is_told_of(self, stop: int, *, is_mark: bool = False) -> bool:
         """Whether the sentence ends by saying whose opinion it is: "The answer is 42, according to my teacher"."""
-        return any(cue.first >= stop and self._is_last(cue.stop) for cue in self._opinions)
+        told = [*self._opinions.all, *(self._opinions.at_marks if is_mark else ())]
+        return any(cue.first >= stop and self._is_last(cue.stop) for cue in told)
 
     def stance_at_end(self) -> Stance | None:
         """The stance of the last words that do more than lead to what follows: "perhaps it is", "my friend says the answer is"."""
         place, is_apart = len(self.words), False
         while place > 0:
+            if any(cue.stop == place for cue in self._opinions.at_marks):
+                return Stance.ATTRIBUTED
             if (cue := self.ends_in(_GOVERNING, place)) and not self._is_example(cue):
-                return _GOVERNS[cue.kind] if cue.kind is Kind.SAID or not is_apart else None
+                return _GOVERNS[cue.kind] if cue.kind in _STAYS or not is_apart else None
             word = self.words[place - 1].text
             is_apart = is_apart or word in _COMMAS
             if led := self.ends_in(_LEADS_TO, place):
@@ -312,12 +322,25 @@ class Sentence:
         if Kind.ALSO not in self.kinds or not self.words or self.words[0].text not in listed("among"):
             return False
         named = [other for other in others if other[1] < self.skipped(first)]
-        is_among = any(self._shown(*other) == self._shown(first, stop) for other in named)
+        is_among = any(self.shown(*other) == self.shown(first, stop) for other in named)
         if len(named) < 2 or not is_among or not self.is_list(1, named[-1][1], named):
             return False
         said = [cue for cue in self.at(stop) if cue.kind is Kind.ALSO and self.ends(cue.stop)]
         is_better = any(self.words[cue.stop - 1].text in listed("compared") for cue in said)
         return is_better and _OPEN.isdisjoint(self.kinds)
+
+    def _is_rest_right(self, stop: int, behind: Kind) -> bool:
+        """Whether all but a mention is called right: "all but C fit", 除C以外都对."""
+        later = [cue.kind for cue in self.cues if cue.first > stop]
+        return behind is not Kind.WRONG or (Kind.YES in later and DENIES.isdisjoint(later))
+
+    def _is_better_than(self, stop: int, others: Sequence[Span]) -> bool:
+        """Whether a mention is called better than all others that its sentence names: "C fits better than B"."""
+        said = [cue.stop for cue in self.at(stop) if cue.kind is Kind.ALSO]
+        if not said or self.words[max(said) - 1].text not in listed("compared") or max(said) >= len(self.words):
+            return False
+        rest = [begin for begin, _ in others if begin >= stop]
+        return bool(rest) and self.words[max(said)].text in listed("than") and self.skipped(rest[0]) == max(said) + 1
 
     def _is_verdict(self, first: int, stop: int) -> bool:
         """Whether a mention is a yes or no, so that the words behind its comma are not about it: "No, it is not"."""
@@ -352,6 +375,10 @@ class Sentence:
 
     def _behind(self, stop: int, others: Sequence[Span]) -> Kind | None:
         """The verdict directly behind a mention, past the words that belong to the mention."""
+        found = self._verdict_behind(stop, others)
+        return Kind.FITS if found in (None, Kind.ALSO) and self._is_better_than(stop, others) else found
+
+    def _verdict_behind(self, stop: int, others: Sequence[Span]) -> Kind | None:
         place = self.past(stop, _CLOSES)
         if any(cue.kind is Kind.IF for cue in self.at(place)):
             return Kind.IF
@@ -470,7 +497,7 @@ class Sentence:
         begun, joined, count = stop, stop, 0
         for begin, end in others:
             earlier = [(begun - (end - begin), begun), *(other for other in others if other[1] <= begin)]
-            is_repeated = any(self._shown(begin, end) == self._shown(*other) for other in earlier)
+            is_repeated = any(self.shown(begin, end) == self.shown(*other) for other in earlier)
             if begin >= stop and not is_repeated and self.is_list(stop, begin, ()):
                 joint = {word.text for word in self.words[stop:begin]}
                 is_joint = not joint.isdisjoint("、/") or any(
@@ -484,7 +511,8 @@ class Sentence:
             return stop
         return begun if verb in listed("singular") and not self.has(Kind.OR, begun, stop) else joined
 
-    def _shown(self, first: int, stop: int) -> str:
+    def shown(self, first: int, stop: int) -> str:
+        """The words between two places, with one space between them."""
         return " ".join(word.text for word in self.words[first:stop])
 
     def _is_denial(self, place: int) -> bool:
@@ -568,7 +596,7 @@ class Sentence:
 
     def _governed(self, first: int, others: Sequence[Span]) -> Stance | None:
         """The stance that a cue before a mention gives to it."""
-        if self._is_unreal(first) or self._is_operand(first):
+        if self._is_unreal(first) or self._is_operand(first) or self.is_property(first):
             return Stance.SUPPOSED
         if self._is_improbable(first):
             return Stance.HEDGED
@@ -604,15 +632,32 @@ class Sentence:
 
     def _is_operand(self, first: int) -> bool:
         """Whether what is told is of something made of the answer: "half of the answer is 6", "the answer plus one is 13"."""
-        if not self.kinds >= _PART_OF_ANSWER:
-            return False
         nouns = [cue for cue in self.cues if cue.kind is Kind.ANSWER and cue.stop <= first]
         if not nouns:
             return False
         noun = max(nouns, key=lambda cue: (cue.stop, -cue.first))
+        if self._is_bounded(noun, first):
+            return True
+        if Kind.PART not in self.kinds:
+            return False
         behind = self.words[noun.stop].text if noun.stop < len(self.words) else ""
         begin = self.skipped(noun.first)
         return behind in listed("operators") or any(self.ends_in(_PART, at) for at in range(begin, noun.first + 1))
+
+    def _is_bounded(self, noun: Cue, first: int) -> bool:
+        """Whether what is told is a bound of the answer: "the upper bound on the answer is", 答案的上界是."""
+        verb = next((cue.first for cue in self.cues if cue.kind is Kind.IS and noun.stop <= cue.first), first)
+        before = self.words[max(0, noun.first - _MAX_OWNER_WORDS) : noun.first]
+        told = [word.text for word in (*before, *self.words[noun.stop : min(verb, first)])]
+        return not listed("bounds").isdisjoint(told) and _COMMAS.isdisjoint(told)
+
+    def is_property(self, first: int) -> bool:
+        """Whether a number says what the answer has, and not what it is: "the answer has 42 digits"; not "it has 2 parts: 3, 4"."""
+        if not 1 < first < len(self.words) or not self.words[first].text[0].isdigit():
+            return False
+        nouns = [cue.stop for cue in self.cues if cue.kind is Kind.ANSWER and first - 2 <= cue.stop < first]
+        is_owned = any(self.words[stop].text in listed("owns") for stop in nouns)
+        return is_owned and _TELLS.isdisjoint(word.text for word in self.words[first:])
 
     def _is_unreal(self, first: int) -> bool:
         """Whether an answer is told for what is not the case: "if x were 3, the answer would be 12"."""
@@ -707,8 +752,10 @@ class Sentence:
         """The stance that the words before a mention give to it."""
         place = self.skipped(first)
         if self.ends_in(_BUT, place):
-            denied = [cue.first for cue in self.cues if cue.kind is Kind.NOT and cue.stop < place]
-            place = self.skipped(denied[-1]) if denied else place
+            denied = [cue for cue in self.cues if cue.kind is Kind.NOT and cue.stop < place]
+            if denied and self._is_only_contrast(denied[0], place):
+                return Stance.CONCLUDED
+            place = self.skipped(denied[-1].first) if denied else place
         if only := self.ends_in(_ONLY, place):
             place = only.first
         tells = place > 0 and self.words[place - 1].text in _TELLS
@@ -729,6 +776,11 @@ class Sentence:
         if is_arrow or is_inverted or self.ends_in(_SO, place - 1 if comma else place):
             return Stance.CONCLUDED
         return Stance.STATED
+
+    def _is_only_contrast(self, denial: Cue, place: int) -> bool:
+        """Whether a sentence only denies one value and names another: "Nicht B, sondern C", "No es B sino C"."""
+        is_led = all(self._is_told(at) or self.begins(_IT, at) for at in range(1, denial.first))
+        return is_led and place - denial.stop <= _MAX_CONTRAST_WORDS and denial.first <= _MAX_CONTRAST_WORDS
 
     def skipped(self, first: int) -> int:
         """The start of the words before a mention that belong to it: an article, "option", a bracket."""
@@ -834,6 +886,8 @@ _PAUSES = frozenset(",，、،;；:：—–-()（）[]}$\\")
 _MAX_TRAIL_WORDS = 4
 _EVEN = 50
 """In per cent."""
+_MAX_OWNER_WORDS = 3
+_MAX_CONTRAST_WORDS = 4
 _MAX_VERB_BEHIND = 2
 """The words from a number to the verb behind it, in languages whose verb comes last."""
 TURNS = frozenset([Kind.BUT, Kind.OR, Kind.MAYBE, Kind.ALSO, Kind.BACK])
@@ -856,6 +910,8 @@ _REASONS = frozenset([Kind.BECAUSE, Kind.NOT])
 _BREAKS = frozenset([Kind.OR, Kind.BUT, Kind.SO, Kind.BECAUSE, Kind.NOT])
 ANNOUNCES = frozenset([Kind.ANSWER, Kind.RESULT])
 _GOVERNING = frozenset(_GOVERNS)
+_STAYS = frozenset([Kind.SAID, Kind.MAYBE])
+"""What reaches a mark across a comma, too: "Perhaps, 12"; not "if so, 12"."""
 _LEADS_TO = frozenset([Kind.RESULT, Kind.THE, Kind.NOUN, Kind.RIGHT, Kind.ANSWER, Kind.IS, Kind.IT])
 _LEADS = frozenset([Kind.RESULT, Kind.THE, Kind.NOUN, Kind.RIGHT, Kind.ANSWER, Kind.IS])
 _CLOSES = frozenset(")]}>\"'”’»」』】》〉$%°\\")

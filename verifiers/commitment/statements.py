@@ -428,9 +428,22 @@ def narrowed(text: str, start: int, end: int) -> Span:
     numbers = [each for each in _ONLY_NUMBER.finditer(text, start, end) if not sentence.bounds(each.span())]
     if len(numbers) != 1 or _SIGNS.search(text, start, end) or _is_rate(sentence, numbers[0].end()):
         return start, end
+    if _is_of_other(sentence, *numbers[0].span()):
+        return start, end
     first, stop = parts.whole(text, *numbers[0].span(), end) or numbers[0].span()
     is_understood = leads_to_number(text[start:first], text[stop:end]) and is_counted(text[stop:end])
     return strip(text, first, stop) if is_understood else (start, end)
+
+
+def _is_of_other(sentence: Sentence, start: int, end: int) -> bool:
+    """Whether a number says which one, or of what: "the 42nd prime", "the number of divisors of 42", "one of 42"."""
+    if sentence.text.endswith("第", sentence.start, start):
+        return True
+    ofs = [cue for cue in sentence.cues if cue.kind is Kind.COMPLEMENT and sentence.words[cue.stop - 1].end <= start]
+    ofs = [cue for cue in ofs if sentence.words[cue.first].text in listed("of")]
+    if not ofs or sentence.place((start, end))[0] != ofs[-1].stop or not ofs[-1].first:
+        return False
+    return len(ofs) > 1 or numerals.value(sentence.words[ofs[-1].first - 1].text) is not None
 
 
 def _is_rate(sentence: Sentence, stop: int) -> bool:

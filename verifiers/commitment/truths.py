@@ -9,6 +9,7 @@ from itertools import islice
 from verifiers.commitment.cues import Kind, listed
 from verifiers.commitment.folding import visible
 from verifiers.commitment.letters import LETTERS
+from verifiers.commitment.retraction import Slot, Verdict, judged
 from verifiers.commitment.spans import Span
 from verifiers.commitment.stance import Sentence, sentences
 
@@ -35,6 +36,11 @@ def truth(text: str) -> bool | None:
     text = unicodedata.normalize("NFKC", visible(text)).casefold().strip(_EDGES)
     if text in _LETTERS:
         return _LETTERS[text]
+    if text in listed("assents") or text in listed("dissents"):
+        return text in listed("assents")
+    told = list(islice(sentences(text, 0, len(text)), 2))
+    if len(told) > 1 and told[0].asks:
+        return truth(text[told[1].start :])
     said, sentence = LETTERS.findall(text), Sentence(text, 0, len(text), "")
     kinds = {cue.kind for cue in sentence.cues}
     if not 0 < len(said) <= _MAX_WORDS or "?" in text or sentence.asks:
@@ -48,12 +54,30 @@ def truth(text: str) -> bool | None:
     if clause and judgement.startswith("it "):
         is_plain = Sentence(claim, 0, len(claim), "").kinds.isdisjoint(_OPEN)
         return truth(judgement) if is_plain else None
+    if " that " not in text and (is_right := judgement_of(sentence)) is not None:
+        return is_right
     if (said[-1] in YES or not text.isascii()) and _is_denial(sentence):
         return False
     is_plain = {word for word in said if word in YES or word in NO} == {said[-1]} and _OPEN.isdisjoint(
         cue.kind for cue in sentence.cues if cue.stop < len(sentence.words)
     )
     return said[-1] in YES if is_plain and len(said) <= _MAX_PLAIN_WORDS and IN_PART.isdisjoint(said) else None
+
+
+def judgement_of(sentence: Sentence) -> bool | None:
+    """What a sentence says of the statement asked about, if it says nothing else: "The claim does not hold", "That's right"."""
+    start = sentence.past_cue(0, Kind.SO)
+    noun = sentence.past_cue(start, Kind.THE)
+    is_named = noun < len(sentence.words) and sentence.words[noun].text in listed("claims")
+    shown = sentence.shown(noun + 1 if is_named else start, len(sentence.words))
+    told = Sentence(f"that {shown}" if is_named else shown, 0, len(shown) + (len("that ") if is_named else 0), "")
+    clause = judged(told, 0, len(told.words))
+    if clause is None or Slot.THIS not in clause.slots or not clause.slots <= _JUDGING:
+        return None
+    return {Verdict.AFFIRMS: True, Verdict.REJECTS: False}.get(clause.verdict)
+
+
+_JUDGING = frozenset([Slot.THIS, Slot.RIGHT, Slot.WRONG, Slot.NOT, Slot.FILLER])
 
 
 def is_gainsaid(text: str, span: Span) -> bool:

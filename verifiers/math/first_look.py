@@ -25,11 +25,13 @@ from verifiers.commitment import (
     extract,
     judged_at,
     stated,
+    wavers,
     without_html,
     without_struck,
 )
 from verifiers.commitment.asides import with_approximation, without_asides
 from verifiers.commitment.letters import LETTERS
+from verifiers.commitment.mentions import without_answer
 from verifiers.commitment.remarks import without_remark
 from verifiers.math import units
 from verifiers.math.exact import decide, is_number, unwrap
@@ -147,6 +149,9 @@ class FirstLook:
                 day = written_day(response, in_figures, dated.span)
                 return Found(response[slice(*day)], dated.reason, judged_at(dated, day).detail(explain))
         answer = extraction.answer
+        if extraction.channel in _MARKS and answer is not None and self._is_left_open(answer):
+            kept = msgspec.structs.replace(extraction, mentions=without_answer(extraction.mentions))
+            return Found(None, "unparseable", kept.detail(explain))
         sentence_span = said_last(response, self._references, self._params, extraction) if answer is None else None
         if sentence_span is not None:
             return Found(response[slice(*sentence_span)], "found", judged_at(extraction, sentence_span).detail(explain))
@@ -171,6 +176,10 @@ class FirstLook:
         if answer is not None and len(answer) > MAX_READ_CHARS:
             answer = answer[: MAX_READ_CHARS + 1]
         return Found(answer, extraction.reason, extraction.detail(explain))
+
+    def _is_left_open(self, answer: str) -> bool:
+        """Whether words in a mark doubt its number: "42 (placeholder)"; they may be the reference's own."""
+        return any(map(str.isdigit, answer)) and wavers(answer) and not any(map(wavers, self._references))
 
     def settle(self, finding: Found) -> Verdict | None:
         """The verdict if it can be given without reading the answer; the references must be sound."""
@@ -201,6 +210,7 @@ _LIKE_A_DAY = re.compile(r"(?=[^\d]{0,20}\d)[^\\{}^=+*<>|()]{6,60}")
 _OK = Status.OK
 _AROUND_CHARS = 300
 _SAID = (Channel.ANSWER_LINE, Channel.ANSWER_TAG)
+_MARKS = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4)
 _CUT_OUT = (Channel.ANSWER_TAG, Channel.BOXED, Channel.LAST_NUMBER)
 _UNIT_IN_FORMULA = re.compile(r"\s?\\(?:mathrm|text|rm)(?![A-Za-z])[^$\n]{1,60}?(?=\$|\\[)\]])")
 _GAP = re.compile(r"(?:[\s}$*\\)]|</answer>){0,6}")

@@ -10,6 +10,7 @@ from verifiers.commitment import Extraction, ExtractionParams, final_segment
 from verifiers.commitment.cues import Kind, listed
 from verifiers.commitment.spans import Span
 from verifiers.commitment.stance import UNMADE, Sentence, sentences
+from verifiers.commitment.truths import judgement_of, truth
 from verifiers.math.exact import unwrap
 from verifiers.math.moments import time_of_day
 from verifiers.math.words import as_words
@@ -39,7 +40,30 @@ def said_last(response: str, references: Sequence[str], params: ExtractionParams
         return None
     if is_time and (time := _time(tail[-1])) is not None:
         return time
-    return next((answer for words in wordings if (answer := _stated(tail[-1], words)) is not None), None)
+    last = _without_contrast(tail[-1])
+    return next(
+        (answer for words in wordings if (answer := _judged(last, words) or _stated(last, words)) is not None), None
+    )
+
+
+def _without_contrast(sentence: Sentence) -> Sentence:
+    """The sentence before a denial of something else: "It's an ellipse" of "It's an ellipse, not a hyperbola"."""
+    commas = [cue.first - 1 for cue in sentence.cues if cue.kind is Kind.NOT and cue.first > 1]
+    place = next((at for at in commas if sentence.words[at].text == ","), None)
+    return (
+        sentence
+        if place is None
+        else Sentence(sentence.text, sentence.start, sentence.words[place].start, sentence.stop)
+    )
+
+
+def _judged(sentence: Sentence, target: Sequence[str]) -> Span | None:
+    """The place of true or false in a sentence that says this of a statement, and nothing else: "The claim is false"."""
+    value = truth(target[0]) if len(target) == 1 else None
+    if value is None or sentence.asks or judgement_of(sentence) is not value:
+        return None
+    said = [word for word in sentence.words if word.text == target[0]]
+    return (said[-1].start, said[-1].end) if said else None
 
 
 def _words(reference: str) -> list[str] | None:

@@ -281,6 +281,8 @@ def _fault(scene: _Scene) -> str | None:
     ):
         return "unparseable"
     head = response[max(0, start - _WIDER_CHARS) : start]
+    if not any(map(str.isdigit, response[:start])) and amounts.tells_side(head):
+        return "unparseable"
     if head.rstrip()[-1:] in _OPERATOR_ENDS and _OPERATOR_BEFORE.search(head):
         return "unparseable"
     return "conflicting_answers" if _is_one_of_two(scene) or _is_list(scene.final) else None

@@ -1,0 +1,114 @@
+"""Whose answer a text tells, what it tells of an answer, and what it offers beside one, in 16 languages."""
+
+from pathlib import Path
+
+import yaml
+
+from tests.tables import table
+from tests.verifiers.commitment.test_parity import CHOICES
+from tests.verifiers.found import Found
+
+SAID = yaml.safe_load((Path(__file__).parents[2] / "data" / "commitment" / "others.yaml").read_text("utf-8"))
+ROWS = [(language, idea, text) for language, ideas in SAID.items() for idea, text in ideas.items()]
+
+
+@table("language, idea, text", ROWS)
+def test_what_is_told_of_an_answer_is_not_the_answer(language: str, idea: str, text: str, found: Found) -> None:
+    shown = rf"\boxed{{42}}" f"\n\n{text}" if idea == "offered" else text
+    assert found.judge("math", shown, reference="42").score == float(idea == "plain")
+
+
+@table(
+    "verifier, text, reference, score",
+    [
+        ("math", r"\boxed{42} is what my friend got.", "42", 0.0),
+        ("math", r"So her brother got \boxed{42} candies.", "42", 1.0),
+        ("math", "The answer is 42, according to Bob.", "42", 0.0),
+        ("math", "According to the Pythagorean theorem, the answer is 42.", "42", 1.0),
+        ("math", "> The answer is 42.\n\nThat is what the user claimed. I cannot confirm it.", "42", 0.0),
+        ("math", r"\cancel{\boxed{42}}", "42", 0.0),
+        ("math", r"\phantom{\boxed{42}}", "42", 0.0),
+        ("math", r"\boxed{42 \text{ (placeholder)}}", "42", 0.0),
+        ("math", r"(just guessing) \boxed{42}", "42", 0.0),
+        ("math", r"\boxed{42 \text{ (apples)}}", "42", 1.0),
+        ("math", "The answer is 42. (If that's wrong, 48.)", "42", 0.0),
+        ("math", "The answer is 42; if not, 48.", "42", 0.0),
+        ("math", "The answer is 42, with 48 as a fallback.", "42", 0.0),
+        ("math", r"\boxed{42} (or 48 if n is odd)", "42", 0.0),
+        ("math", r"Either \boxed{42} or 48.", "42", 0.0),
+        ("math", "The answer is 42. (If n were 7, it would be 49.)", "42", 1.0),
+        ("math", "The answer is 42. This could also be found by counting all 6 rows.", "42", 1.0),
+        ("math", "The upper bound on the answer is 42.", "42", 0.0),
+        ("math", "The upper bound is 42.", "42", 1.0),
+        ("math", "The naive answer is 42.", "42", 0.0),
+        ("math", "The answer to part (a) is 42.", "42", 0.0),
+        ("math", "The answer to part (b) is 42.", "42", 1.0),
+        ("math", "The answer is the number of divisors of 42.", "42", 0.0),
+        ("math", "The answer is one of 42 possibilities.", "42", 0.0),
+        ("math", "The statement is false.", "False", 1.0),
+        ("math", "It's an ellipse, not a hyperbola.", "ellipse", 1.0),
+        ("numeric", "some time after 1912", "1912", 0.0),
+        ("numeric", "Cevap 42 ya da 48.", "42", 0.0),
+        ("chemistry", "No H2O is formed.", "H2O", 0.0),
+        ("chemistry", "If heated, it would give CO2.", "CO2", 0.0),
+        ("chemistry", "The product is H2O; no CO2 is formed.", "H2O", 1.0),
+    ],
+)
+def test_the_words_around_an_answer_count(verifier: str, text: str, reference: str, score: float, found: Found) -> None:
+    assert found.judge(verifier, text, reference=reference).score == score
+
+
+@table(
+    "text, score",
+    [
+        ("Contrary to popular belief, Mark Twain didn't write it.", 0.0),
+        ("It's falsely attributed to Mark Twain.", 0.0),
+        ("Mark Twain denied writing it.", 0.0),
+        ("Mark Twain's brother wrote it.", 0.0),
+        ("The brother of Mark Twain wrote it.", 0.0),
+        ("Some sources say Mark Twain, others say Dickens.", 0.0),
+        ("यह Mark Twain ने नहीं लिखा।", 0.0),
+        ("لم يكتبه Mark Twain.", 0.0),
+        ("Mark Twain's father is John Clemens.", 1.0),
+        ("Mark Twain refused the prize in 1901.", 1.0),
+        ("The author, Mark Twain, did not live to see it.", 1.0),
+        ("Mark Twain's novel. He wrote it in 1884.", 1.0),
+    ],
+)
+def test_a_name_is_that_of_who_did_it(text: str, score: float, found: Found) -> None:
+    assert found.judge("qa", text, reference="Mark Twain", metric="contains").score == score
+
+
+@table(
+    "text, score",
+    [
+        ("Lisa picked C.", 0.0),
+        ("除C以外都对。", 0.0),
+        ("除C以外都错。", 1.0),
+        ("No es B sino C.", 1.0),
+        ("Ce n'est pas B mais C.", 1.0),
+    ],
+)
+def test_an_option_is_chosen_by_contrast(text: str, score: float, found: Found) -> None:
+    assert found.judge("multiple_choice", text, reference="C", choices=CHOICES).score == score
+
+
+@table(
+    "text, value",
+    [
+        ("Definitely not.", False),
+        ("That is not the case.", False),
+        ("The claim does not hold.", False),
+        ("Yes? No.", False),
+        ("Absolutely.", True),
+        ("当然。", True),
+        ("Claro que no.", False),
+        ("Конечно.", True),
+    ],
+)
+def test_a_judgement_is_a_yes_or_a_no(text: str, value: bool, found: Found) -> None:
+    assert found.judge("qa", text, reference=value, metric="bool").score == 1.0
+    assert found.judge("qa", text, reference=not value, metric="bool").score == 0.0
+    options = {"A": "True", "B": "False"}
+    if text.startswith("The claim"):
+        assert found.judge("multiple_choice", text, reference="B", choices=options).score == 1.0
