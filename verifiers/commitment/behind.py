@@ -3,13 +3,14 @@
 import re
 from typing import NamedTuple
 
+from verifiers.commitment.byname import denies_by_name
 from verifiers.commitment.channels import Channel
 from verifiers.commitment.cues import Kind, cues, first_word, words
 from verifiers.commitment.figures import NUMBER
 from verifiers.commitment.folding import fold
 from verifiers.commitment.glance import may_deny, may_limit
 from verifiers.commitment.mentions import note
-from verifiers.commitment.retraction import Verdict, judged, retraction, turns
+from verifiers.commitment.retraction import Verdict, judged, mends, retraction, turns
 from verifiers.commitment.spans import Span
 from verifiers.commitment.stance import TURNS, UNMADE, Sentence, Stance, sentence_at, sentences
 from verifiers.commitment.wording import openings
@@ -43,6 +44,8 @@ def _denial(text: str, start: int, span: tuple[int, int], end: int) -> Stance | 
         return Stance.DENIED
     if not asks and may_deny(sentence) and sentence.denies(span):
         return Stance.DENIED
+    if not asks and sentence.is_unreal(sentence.place(span)[0]):
+        return Stance.SUPPOSED
     is_followed = not asks and _WORD_BEHIND.match(text, span[1], sentence.end) is not None
     return Stance.HEDGED if is_followed and sentence.trails_off(span) else None
 
@@ -88,6 +91,8 @@ def _doubt(text: str, start: int, span: tuple[int, int], end: int) -> Stance | N
             return Stance.HEDGED
     elif (stance := sentence.stance(span)) in UNMADE:
         return stance
+    elif denies_by_name(sentence, span):
+        return Stance.DENIED
     following = next(sentences(text, max(sentence.end, span[1]), min(end, span[1] + _MAX_CHARS)), None)
     is_doubted = following is not None and any(cue.kind is Kind.DOUBT and cue.first <= 3 for cue in following.cues)
     return Stance.RETRACTED if is_doubted or is_taken_back(text, span[1]) else None
@@ -164,7 +169,12 @@ def _only_leads(text: str) -> bool:
 
 
 def _corrects(sentence: Sentence) -> bool:
-    """Whether a sentence calls the text before wrong, or turns from it, and then states: "no, it's", "wait, it's"."""
+    """Whether a sentence calls the text before wrong, or turns from it, and then states: "no, it's", "wait, it's".
+
+    A word that says that a correction follows is enough: "Correction: 12", "I mean 12".
+    """
+    if mends(sentence):
+        return True
     states = any(cue.kind is Kind.IS and cue.stop <= sentence.opening() for cue in sentence.cues)
     return sentence.corrects() or (states and turns(sentence))
 

@@ -7,12 +7,11 @@ to it:
        who     says       by          who          who  by            who                says
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple
 
 from verifiers.commitment.cues import Cue, Kind, Word, languages
-from verifiers.commitment.slots import by_first_word, is_word, slotted
+from verifiers.commitment.slots import Part, is_word, parts, slotted
 
 _MAX_BETWEEN = 2
 """The words between the two: "my teacher often says", "laut meinem Lehrer"."""
@@ -23,21 +22,14 @@ _MAX_LEAD = 3
 _PAUSES = frozenset(",;:.，；：、،؛—–()（）")
 
 
-class _Part(NamedTuple):
-    language: str
-    slot: str
-    first: int
-    stop: int
-
-
 def opinions(said: Sequence[Word]) -> list[Cue]:
     """The opinions of others in a sentence, each as a cue over the words that say whose it is."""
     if _somebody().isdisjoint(word.text for word in said):
         return []
-    parts = list(_parts(said))
-    pairs = [(who, other) for who in parts for other in parts if who.slot == "who" and other.slot in ("says", "by")]
-    found = (_opinion(said, who, other, parts) for who, other in pairs if who.language == other.language)
-    return [cue for cue in found if cue is not None]
+    found = list(parts("opinion", said))
+    pairs = [(who, other) for who in found for other in found if who.slot == "who" and other.slot in ("says", "by")]
+    told = (_opinion(said, who, other, found) for who, other in pairs if who.language == other.language)
+    return [cue for cue in told if cue is not None]
 
 
 @cache
@@ -47,25 +39,13 @@ def _somebody() -> frozenset[str]:
     return frozenset(word for table in tables for word, said in table.items() if any(slot == "who" for _, slot in said))
 
 
-def _opinion(said: Sequence[Word], who: _Part, other: _Part, parts: Sequence[_Part]) -> Cue | None:
+def _opinion(said: Sequence[Word], who: Part, other: Part, others: Sequence[Part]) -> Cue | None:
     left, right = sorted((who, other), key=lambda part: part.first)
     between = said[left.stop : right.first]
     is_near = left.stop <= right.first and sum(map(is_word, between)) <= _MAX_BETWEEN
     if is_near and not any(word.text in _PAUSES for word in between):
-        behind = (part.stop for part in parts if part.slot == "that" and 0 <= part.first - right.stop <= 1)
+        behind = (part.stop for part in others if part.slot == "that" and 0 <= part.first - right.stop <= 1)
         return Cue(Kind.SAID, left.first, max([right.stop, *behind]))
     is_last = not any(map(is_word, said[other.stop :])) and who.stop <= other.first
     return Cue(Kind.SAID, who.first, who.stop) if is_last and who.first <= _MAX_LEAD and other.slot == "says" else None
 
-
-def _parts(said: Sequence[Word]) -> Iterator[_Part]:
-    """The longest phrases of each language."""
-    spoken = by_first_word("opinion")
-    positions = [position for position, word in enumerate(said) if is_word(word)]
-    texts = [said[position].text for position in positions]
-    for first, text in enumerate(texts):
-        for language in spoken.get(text, ()):
-            for phrase, slot in slotted("opinion", language)[text]:
-                if texts[first : first + len(phrase)] == phrase:
-                    yield _Part(language, slot, positions[first], positions[first + len(phrase) - 1] + 1)
-                    break

@@ -10,6 +10,7 @@ from functools import cached_property
 from memory import remember
 from verifiers.commitment.contrasts import contrasts
 from verifiers.commitment.cues import Cue, Kind, Word, adverbs, cues, listed, words
+from verifiers.commitment.moods import is_conditional, unreal_places
 from verifiers.commitment.opinions import opinions
 from verifiers.commitment.spans import Span
 from verifiers.commitment.wording import single
@@ -616,16 +617,21 @@ class Sentence:
 
     def _is_unreal(self, first: int) -> bool:
         """Whether an answer is told for what is not the case: "if x were 3, the answer would be 12"."""
-        if Kind.ANSWER not in self.kinds or not any(cue.kind is Kind.ANSWER and cue.stop <= first for cue in self.cues):
+        is_announced = any(cue.kind is Kind.ANSWER and cue.stop <= first for cue in self.cues)
+        return is_announced and self.is_unreal(first)
+
+    def is_unreal(self, first: int) -> bool:
+        """Whether a mention is told for what is not the case: "if x were 3, we would have 12"."""
+        is_inverted = bool(self.words) and self.words[0].text in listed("unreal")
+        if Kind.IF not in self.kinds and not is_inverted:
             return False
-        unreal, conditional = listed("unreal"), listed("conditional")
         last = min(first + _MAX_VERB_BEHIND, len(self.words) - 1)
-        would = max((place for place in range(last + 1) if self.words[place].text in conditional), default=-1)
-        said = [place for place, word in enumerate(self.words) if word.text in unreal and place != would]
-        if would < 0 or not said or self._is_told_apart(would, first):
+        would = max((place for place in range(last + 1) if is_conditional(self.words[place])), default=-1)
+        said = unreal_places(self.words, self.words[would]) if would >= 0 else ()
+        if not said or self._is_told_apart(would, first):
             return False
         begins = [cue.stop for cue in self.cues if cue.kind is Kind.IF]
-        return said[0] == 0 or any(
+        return is_inverted or any(
             begin <= place < would or first < begin <= place for begin in begins for place in said
         )
 
