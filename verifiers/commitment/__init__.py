@@ -263,6 +263,8 @@ def _is_concluded(response: str, start: int, later: Extraction, *, is_result: bo
     """
     if later.channel not in (Channel.LAST_NUMBER, Channel.BARE) or later.span is None:
         return False
+    if not any(map(str.isdigit, later.answer or "")):
+        return False
     if is_result:
         return True
     line = max(start, response.rfind("\n", start, later.span[0]) + 1)
@@ -272,7 +274,9 @@ def _is_concluded(response: str, start: int, later: Extraction, *, is_result: bo
     sentence = sentence_at(response, later.span[0], start, len(response))
     first, stop = sentence.place(later.span)
     is_led = not _CONCLUDES.isdisjoint(sentence.kinds) or any(word.text == "=" for word in sentence.words[:first])
-    return (is_led and stop == len(sentence.words)) or ends_in_result(sentence, first)
+    if is_led and stop == len(sentence.words):
+        return True
+    return ends_in_result(sentence, first) and not any(word.text[0].isdigit() for word in sentence.words[:first])
 
 
 _CONCLUDES = frozenset([Kind.SO, Kind.IS, Kind.IT])

@@ -171,9 +171,10 @@ def _only_leads(text: str) -> bool:
 def _corrects(sentence: Sentence) -> bool:
     """Whether a sentence calls the text before wrong, or turns from it, and then states: "no, it's", "wait, it's".
 
-    A word that says that a correction follows is enough: "Correction: 12", "I mean 12".
+    A no, or a word that says that a correction follows, is enough: "no, 12", "Correction: 12", "I mean 12".
     """
-    if mends(sentence):
+    opening = judged(sentence, 0, sentence.opening())
+    if mends(sentence) or (opening is not None and opening.verdict is Verdict.REJECTS):
         return True
     states = any(cue.kind is Kind.IS and cue.stop <= sentence.opening() for cue in sentence.cues)
     return sentence.corrects() or (states and turns(sentence))

@@ -128,7 +128,10 @@ def _with_verdicts(sentence: Sentence, before: frozenset[str]) -> Iterator[tuple
     slots = before
     for first, stop in _clauses(sentence):
         clause = judged(sentence, first, stop)
-        if clause is None and names_slip(sentence, first, stop, Slot.TURN in slots or _turned(sentence, first) > first):
+        is_led = Slot.TURN in slots or _turned(sentence, first) > first
+        # "The answer is 12. So I made a mistake before" is about another answer.
+        is_concluded = not slots and sentence.begins(_SO, 0)
+        if clause is None and not is_concluded and names_slip(sentence, first, stop, is_led):
             clause = Clause(Verdict.REJECTS, frozenset([Slot.WRONG]), names_answer=False)
         elif clause is None and slots and _is_computation(sentence, first, stop):
             clause = Clause(Verdict.LEADS, frozenset(), names_answer=False)
@@ -143,6 +146,7 @@ def _is_computation(sentence: Sentence, first: int, stop: int) -> bool:
 
 
 _EQUALITIES = frozenset("=≠≈")
+_SO = frozenset([Kind.SO])
 
 
 def _is_alarm(sentence: Sentence) -> bool:

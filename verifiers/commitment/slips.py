@@ -32,5 +32,9 @@ def _is_slip(sentence: Sentence, slip: Part, others: list[Part], clause: Span, i
         return False
     before = [cue for cue in sentence.cues if cue.stop <= slip.first]
     is_open = any(cue.kind in _OPEN and (cue.kind in _OPEN_FROM_AFAR or clause[0] <= cue.first) for cue in before)
-    behind = "".join(word.text for word in sentence.words[slip.stop : clause[1]])
-    return not is_open and not (not behind.isascii() and behind.endswith(tuple(listed("denied_endings"))))
+    said = [word.text for word in sentence.words[slip.stop : clause[1]]]
+    # "I made a mistake when I wrote 1800" is about the 1800.
+    is_of_other = not listed("temporal").isdisjoint(said) and any(word[0].isdigit() for word in said)
+    behind = "".join(said)
+    is_denied = not behind.isascii() and behind.endswith(tuple(listed("denied_endings")))
+    return not (is_open or is_of_other or is_denied)

@@ -62,6 +62,7 @@ _CHOOSE = frozenset([Kind.CHOOSE])
 _EXCEPT = frozenset([Kind.EXCEPT])
 _IS = frozenset([Kind.IS])
 _ONLY = frozenset([Kind.ONLY])
+_OR = frozenset([Kind.OR])
 _PART = frozenset([Kind.PART])
 _PART_OF_ANSWER = frozenset([Kind.PART, Kind.ANSWER])
 _SO = frozenset([Kind.SO])
@@ -798,6 +799,8 @@ class Sentence:
         """Whether the sentence begins by calling the text before wrong, and then states: "wait, no, it's"."""
         turns = self.opening()
         kinds = {cue.kind for cue in self.cues if cue.stop <= turns}
+        if self.begins(_OR, 0):  # "otherwise it is": 否则为
+            return False
         is_denial = any(word.text in listed("untruth") for word in self.words[:turns])
         return Kind.IS in kinds and (is_denial or not kinds.isdisjoint([Kind.BACK, Kind.NO]))
 
