@@ -158,7 +158,14 @@ def replacement(text: str, end: int, answer: str) -> Replacement | None:
         return None
     shown = value["value"] + value["unit"] if value["value"][-1:].isdigit() else value["value"]
     span = value.start("value"), value.start("value") + len(shown)
-    return Replacement(shown, span, stance not in UNMADE and _corrects(sentence), stance)
+    is_other_number = value["value"][-1:].isdigit() and _rejects(sentence)
+    return Replacement(shown, span, stance not in UNMADE and (is_other_number or _corrects(sentence)), stance)
+
+
+def _rejects(sentence: Sentence) -> bool:
+    """Whether a sentence begins by rejecting the value before it: "no, 12". A name behind a no may be rejected, too."""
+    opening = judged(sentence, 0, sentence.opening())
+    return opening is not None and opening.verdict is Verdict.REJECTS
 
 
 def _only_leads(text: str) -> bool:
@@ -171,10 +178,9 @@ def _only_leads(text: str) -> bool:
 def _corrects(sentence: Sentence) -> bool:
     """Whether a sentence calls the text before wrong, or turns from it, and then states: "no, it's", "wait, it's".
 
-    A no, or a word that says that a correction follows, is enough: "no, 12", "Correction: 12", "I mean 12".
+    A word that says that a correction follows is enough: "Correction: 12", "I mean 12".
     """
-    opening = judged(sentence, 0, sentence.opening())
-    if mends(sentence) or (opening is not None and opening.verdict is Verdict.REJECTS):
+    if mends(sentence):
         return True
     states = any(cue.kind is Kind.IS and cue.stop <= sentence.opening() for cue in sentence.cues)
     return sentence.corrects() or (states and turns(sentence))
