@@ -108,7 +108,9 @@ def denies_by_name(sentence: Sentence, span: Span) -> bool:
     for first, stop in _clauses(sentence):
         if first <= place[0] and place[1] <= stop:
             clause = _judged(sentence, first, stop, [_with_letter(sentence, first, place)])
-            is_told = sentence.ends_in(_IS, place[0]) is not None and clause is not None and Slot.NOT not in clause.slots
+            is_told = (
+                sentence.ends_in(_IS, place[0]) is not None and clause is not None and Slot.NOT not in clause.slots
+            )
             return clause is not None and clause.verdict is Verdict.REJECTS and not is_told
     return False
 

@@ -7,6 +7,7 @@ bound (roles.py), or put in doubt (behind.py).
 import re
 from collections.abc import Sequence
 
+from verifiers.commitment.absences import is_of_absence
 from verifiers.commitment.amounts import negative_before
 from verifiers.commitment.around import formula_at, is_cut_out
 from verifiers.commitment.behind import is_doubted, is_taken_back
@@ -17,7 +18,6 @@ from verifiers.commitment.cues import Kind, Word, first_word, listed, words
 from verifiers.commitment.factorials import is_factorial
 from verifiers.commitment.figures import NUMBER, OPERAND_BEFORE, last_digit_end
 from verifiers.commitment.labels import names_several
-from verifiers.commitment.absences import is_of_absence
 from verifiers.commitment.latex import OPERATORS, command_at, command_before, split
 from verifiers.commitment.measures import whole_measure
 from verifiers.commitment.mentions import note

@@ -48,4 +48,3 @@ def _opinion(said: Sequence[Word], who: Part, other: Part, others: Sequence[Part
         return Cue(Kind.SAID, left.first, max([right.stop, *behind]))
     is_last = not any(map(is_word, said[other.stop :])) and who.stop <= other.first
     return Cue(Kind.SAID, who.first, who.stop) if is_last and who.first <= _MAX_LEAD and other.slot == "says" else None
-

@@ -14,7 +14,12 @@ def without_unreal(text: str, begin: int, end: int) -> int:
     if last_digit is None:
         return end
     *_, last = [None, *sentences(text, max(begin, end - _MAX_CHARS), end)]
-    if last is None or last.asks or not begin < last.start < last_digit or last_digit_end(text, begin, last.start) is None:
+    if (
+        last is None
+        or last.asks
+        or not begin < last.start < last_digit
+        or last_digit_end(text, begin, last.start) is None
+    ):
         return end
     is_marked = any(text.find(mark, last.start, end) >= 0 for mark in _MARKS)
     place = last.place((last_digit - 1, last_digit))[0]
