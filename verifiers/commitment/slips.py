@@ -1,12 +1,14 @@
 """The slips that a speaker names: "I forgot the factor of 2", "ich habe die Aufgabe falsch gelesen", 等等，漏掉了一种情况.
 
 A slip is a verb for it beside the speaker (`by`, `did`), or a form of the verb that only the speaker uses (`own`: "olvidé"), of one
-language. What was forgotten or misread may be any words. Behind words that turn ("wait") nobody else can be meant, so that the speaker
+language, or a `verb` with a word like `badly` behind it. What was forgotten or misread may be any words. Behind words that turn ("wait") nobody else can be meant, so that the speaker
 may be left out. Nothing is a slip that is denied or supposed, nor is it one of the value to have left something unsaid (`tells`).
 
     Wait,  I just forgot  to divide by 2        Moment,  ich  habe einen Summanden vergessen
            by     did                                    by                        did
 """
+
+from itertools import product
 
 from verifiers.commitment.cues import Kind, listed
 from verifiers.commitment.slots import Part, parts
@@ -23,7 +25,13 @@ def names_slip(sentence: Sentence, first: int, stop: int, is_led: bool) -> bool:
         part._replace(first=part.first + first, stop=part.stop + first)
         for part in parts("slip", sentence.words[first:stop])
     ]
-    return any(_is_slip(sentence, part, found, (first, stop), is_led) for part in found if part.slot in ("did", "own"))
+    told = [part for part in found if part.slot in ("did", "own")]
+    told += [
+        Part(verb.language, "did", verb.first, badly.stop)
+        for verb, badly in product(found, found)
+        if (verb.slot, badly.slot, verb.language) == ("verb", "badly", badly.language) and verb.stop <= badly.first
+    ]
+    return any(_is_slip(sentence, part, found, (first, stop), is_led) for part in told)
 
 
 def _is_slip(sentence: Sentence, slip: Part, others: list[Part], clause: Span, is_led: bool) -> bool:
