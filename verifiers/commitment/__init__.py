@@ -59,7 +59,7 @@ from verifiers.commitment.behind import (
     taken_back_at,
     trails_off,
 )
-from verifiers.commitment.byname import concluded_at, denied_at, leaves_open
+from verifiers.commitment.byname import concluded_at, denied_at, ends_in_result, leaves_open
 from verifiers.commitment.channels import DEFAULT_CHANNELS, MATH_CHANNELS, Channel
 from verifiers.commitment.citations import without_citations, without_citations_at_end
 from verifiers.commitment.confidence import without_confidence
@@ -90,6 +90,7 @@ from verifiers.commitment.readers import READERS, READERS_IF_NAMED
 from verifiers.commitment.segment import Segment, final_segment
 from verifiers.commitment.stance import Sentence, Stance, sentence_at
 from verifiers.commitment.statements import narrowed
+from verifiers.commitment.unreal import without_unreal
 
 __all__ = [
     "DEFAULT_CHANNELS",
@@ -181,6 +182,7 @@ def _extracted(response: str, params: ExtractionParams, auto: Sequence[Channel],
     if segment.reason != "found":
         return Extraction(None, None, None, segment.reason)
     readers = READERS if params.extract == "auto" else READERS_IF_NAMED
+    segment = msgspec.structs.replace(segment, end=without_unreal(response, segment.start, segment.end))
     end = segment.end
     channels = _channels(params.extract, auto)
     if params.extract == "auto":
@@ -261,18 +263,22 @@ def _is_concluded(response: str, start: int, later: Extraction, *, is_result: bo
 
     With `is_result`, the sentence is known to conclude.
     """
-    if later.channel is not Channel.LAST_NUMBER or later.span is None:
+    if later.channel not in (Channel.LAST_NUMBER, Channel.BARE) or later.span is None:
+        return False
+    if not any(map(str.isdigit, later.answer or "")):
         return False
     if is_result:
         return True
-    line = response.rfind("\n", start, later.span[0]) + 1
+    line = max(start, response.rfind("\n", start, later.span[0]) + 1)
     beside = response[line : later.span[0]] + response[later.span[1] :].partition("\n")[0]
-    if line and not any(map(str.isalnum, beside)):
+    if not any(map(str.isalnum, beside)):
         return True
     sentence = sentence_at(response, later.span[0], start, len(response))
     first, stop = sentence.place(later.span)
     is_led = not _CONCLUDES.isdisjoint(sentence.kinds) or any(word.text == "=" for word in sentence.words[:first])
-    return is_led and stop == len(sentence.words)
+    if is_led and stop == len(sentence.words):
+        return True
+    return ends_in_result(sentence, first) and not any(word.text[0].isdigit() for word in sentence.words[:first])
 
 
 _CONCLUDES = frozenset([Kind.SO, Kind.IS, Kind.IT])

@@ -3,13 +3,14 @@
 import re
 from typing import NamedTuple
 
+from verifiers.commitment.byname import denies_by_name
 from verifiers.commitment.channels import Channel
 from verifiers.commitment.cues import Kind, cues, first_word, listed, words
 from verifiers.commitment.figures import NUMBER
 from verifiers.commitment.folding import fold
 from verifiers.commitment.glance import may_deny, may_limit
 from verifiers.commitment.mentions import note
-from verifiers.commitment.retraction import Verdict, judged, retraction, turns
+from verifiers.commitment.retraction import Verdict, judged, mends, retraction, turns
 from verifiers.commitment.spans import Span
 from verifiers.commitment.stance import TURNS, UNMADE, Sentence, Stance, sentence_at, sentences
 from verifiers.commitment.wording import openings
@@ -43,6 +44,8 @@ def _denial(text: str, start: int, span: tuple[int, int], end: int) -> Stance | 
         return Stance.DENIED
     if not asks and may_deny(sentence) and sentence.denies(span):
         return Stance.DENIED
+    if not asks and sentence.is_unreal(sentence.place(span)[0]):
+        return Stance.SUPPOSED
     if asks or _WORD_BEHIND.match(text, span[1], sentence.end) is None:
         return None
     if sentence.is_told_of(sentence.place(span)[1], is_mark=True):
@@ -91,6 +94,8 @@ def _doubt(text: str, start: int, span: tuple[int, int], end: int) -> Stance | N
             return Stance.HEDGED
     elif (stance := sentence.stance(span)) in UNMADE:
         return stance
+    elif denies_by_name(sentence, span):
+        return Stance.DENIED
     following = next(sentences(text, max(sentence.end, span[1]), min(end, span[1] + _MAX_CHARS)), None)
     is_doubted = following is not None and any(cue.kind is Kind.DOUBT and cue.first <= 3 for cue in following.cues)
     return Stance.RETRACTED if is_doubted or is_taken_back(text, span[1]) else None
@@ -169,7 +174,14 @@ def replacement(text: str, end: int, answer: str) -> Replacement | None:
         return None
     shown = value["value"] + value["unit"] if value["value"][-1:].isdigit() else value["value"]
     span = value.start("value"), value.start("value") + len(shown)
-    return Replacement(shown, span, stance not in UNMADE and _corrects(sentence), stance)
+    is_other_number = value["value"][-1:].isdigit() and _rejects(sentence)
+    return Replacement(shown, span, stance not in UNMADE and (is_other_number or _corrects(sentence)), stance)
+
+
+def _rejects(sentence: Sentence) -> bool:
+    """Whether a sentence begins by rejecting the value before it: "no, 12". A name behind a no may be rejected, too."""
+    opening = judged(sentence, 0, sentence.opening())
+    return opening is not None and opening.verdict is Verdict.REJECTS
 
 
 def _only_leads(text: str) -> bool:
@@ -180,7 +192,12 @@ def _only_leads(text: str) -> bool:
 
 
 def _corrects(sentence: Sentence) -> bool:
-    """Whether a sentence calls the text before wrong, or turns from it, and then states: "no, it's", "wait, it's"."""
+    """Whether a sentence calls the text before wrong, or turns from it, and then states: "no, it's", "wait, it's".
+
+    A word that says that a correction follows is enough: "Correction: 12", "I mean 12".
+    """
+    if mends(sentence):
+        return True
     states = any(cue.kind is Kind.IS and cue.stop <= sentence.opening() for cue in sentence.cues)
     return sentence.corrects() or (states and turns(sentence))
 

@@ -76,7 +76,10 @@ def concluded_at(text: str, end: int, answer: str) -> int | None:
         return None
     own = sentence_at(text, max(0, end - 1), 0, len(text))
     units = frozenset(word.text for word in own.words)
-    if _is_verdict(last, numbers[0], units) or (_is_result(last, numbers[0]) and _turns(behind[:-1], answer)):
+    if not listed("distributive").isdisjoint({word.text for word in last.words} - units):
+        return None
+    is_left = _turns(behind[:-1], answer) or own.has(Kind.IF, 0, own.place((end, end))[0])
+    if _is_verdict(last, numbers[0], units) or (ends_in_result(last, numbers[0]) and is_left):
         return None if last.stance((other.start, other.end)) in UNMADE else last.start
     return None
 
@@ -164,6 +167,32 @@ def verdict_on(sentence: Sentence, name: Name) -> Verdict | None:
     return found
 
 
+def denies_by_name(sentence: Sentence, span: Span) -> bool:
+    """Whether the clause of a value says nothing but that it is not the answer: "we reject x = 2", "42 seems too small".
+
+    A value that the clause tells of something wrong is none of that: "the error is 42".
+    """
+    place = sentence.place(span)
+    for first, stop in _clauses(sentence):
+        if first <= place[0] and place[1] <= stop:
+            clause = _judged(sentence, first, stop, [_with_letter(sentence, first, place)])
+            is_told = (
+                sentence.ends_in(_IS, place[0]) is not None and clause is not None and Slot.NOT not in clause.slots
+            )
+            return clause is not None and clause.verdict is Verdict.REJECTS and not is_told
+    return False
+
+
+_IS = frozenset([Kind.IS])
+
+
+def _with_letter(sentence: Sentence, first: int, place: Span) -> Span:
+    """A value with the name that it is given to: the "x = 2" of "we reject x = 2"."""
+    at = place[0] - 1 if place[0] > first and sentence.words[place[0] - 1].text == "$" else place[0]
+    is_named = at - 2 >= first and sentence.words[at - 1].text == "=" and len(sentence.words[at - 2].text) == 1
+    return (at - 2 if is_named else place[0]), place[1]
+
+
 def name_of(answer: str) -> Name:
     """The words by which a text may name an answer again; none for a formula, a text, and yes or no."""
     said = [word.text for word in words(fold(answer).strip(" $*_.()"))]
@@ -204,7 +233,8 @@ def _places(sentence: Sentence, name: Name, first: int, stop: int) -> Sequence[S
     """Where words between two places name a value."""
     said = [word.text for word in sentence.words[first:stop]]
     size = len(name)
-    return [(first + at, first + at + size) for at in range(len(said) - size + 1) if said[at : at + size] == [*name]]
+    found = [(first + at, first + at + size) for at in range(len(said) - size + 1) if said[at : at + size] == [*name]]
+    return [_with_letter(sentence, first, place) for place in found]
 
 
 def _numbered(sentence: Sentence, first: int, stop: int) -> Sequence[Span]:
@@ -248,7 +278,7 @@ def _is_verdict(sentence: Sentence, number: int, units: frozenset[str]) -> bool:
     return bool(said) and (not slots.isdisjoint([Slot.THIS, Slot.TURN]) or not _LEADS.isdisjoint(sentence.kinds))
 
 
-def _is_result(sentence: Sentence, number: int) -> bool:
+def ends_in_result(sentence: Sentence, number: int) -> bool:
     """Whether a sentence begins by concluding, and ends in a number with what it counts: "So there are 48 pairs."."""
     positions = [cue.first for cue in sentence.cues if cue.kind is Kind.ENDS and cue.first > number]
     is_near = min(positions, default=len(sentence.words)) - number - 1 <= _MAX_UNIT_WORDS

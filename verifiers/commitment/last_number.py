@@ -7,9 +7,11 @@ bound (roles.py), or put in doubt (behind.py).
 import re
 from collections.abc import Sequence
 
+from verifiers.commitment.absences import is_of_absence
 from verifiers.commitment.amounts import negative_before
 from verifiers.commitment.around import formula_at, is_cut_out
 from verifiers.commitment.behind import is_doubted, is_taken_back
+from verifiers.commitment.byname import denies_by_name
 from verifiers.commitment.channels import Channel
 from verifiers.commitment.contrasts import contrast_start
 from verifiers.commitment.cues import Kind, Word, first_word, listed, words
@@ -61,6 +63,8 @@ _ASIDES = frozenset([",,", "()", "，，", "（）"])
 def read_numbers(text: str, start: int, end: int) -> Offers:
     """The numbers near the end of the text; none if the last one is part of something larger."""
     last_digit = last_digit_end(text, start, end)
+    if last_digit is not None and is_of_absence(text, start, last_digit, end):
+        return NO_OFFERS
     offers = [] if last_digit is None else _numbers(text, start, end, last_digit)
     if not offers or last_digit is None or offers[-1].end < last_digit:
         return NO_OFFERS
@@ -89,6 +93,8 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
     if not is_time and (_is_part(text, start, end, last) or is_cut_out(text, start, (last.start, last.end), end)):
         return NO_OFFERS
     restated = any(text[each.start : each.end] == text[last.start : last.end] for each in offers[:-1])
+    own = sentence_at(text, last.start, start, end)
+    restated = restated and not denies_by_name(own, (last.start, last.end))
     if is_label(text, start, end, last) or (not restated and is_doubted(text, start, (last.start, last.end), end)):
         return Offers(offers, "no_answer")
     if text.find(":", max(start, last.start - _MAX_LABEL_CHARS), last.start) > 0 and _is_of_several(

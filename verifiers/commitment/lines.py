@@ -14,7 +14,7 @@ from verifiers.commitment.figures import last_digit_end
 from verifiers.commitment.json_fields import json_answer
 from verifiers.commitment.mentions import is_heard, note
 from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
-from verifiers.commitment.retraction import judged
+from verifiers.commitment.retraction import Verdict, judged
 from verifiers.commitment.spans import strip, trim
 from verifiers.commitment.stance import UNMADE, Sentence, Stance, sentence_at
 from verifiers.commitment.wording import begins_with
@@ -84,7 +84,8 @@ def _is_verdict(text: str, announced: Announcement, said: Sentence) -> bool:
     """Whether an announcement only calls the answer before it right: "이 답이 맞습니다". Yes and no may be answers of their own."""
     told = sentence_at(text, announced.start, 0, len(text))
     is_truth = any(word.text in listed("truth") or word.text in listed("untruth") for word in said.words)
-    return not is_truth and judged(told, 0, len(told.words)) is not None
+    clause = judged(told, 0, len(told.words))
+    return not is_truth and clause is not None and clause.verdict is not Verdict.LEADS
 
 
 def _without_denial(sentence: Sentence) -> tuple[int, int]:

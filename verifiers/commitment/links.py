@@ -46,6 +46,8 @@ def link_of_offers(text: str, start: int, end: int) -> Link:
     gap = _Gap(text[start:end])
     if end - start > _MAX_GAP_CHARS:
         return Link.ALTERNATIVES if gap.is_case() else Link.APART
+    if gap.begins_with_case():
+        return Link.ALTERNATIVES
     if _PARTED.search(text, start, end) and not gap.begins_with_or():
         return Link.APART
     if gap.is_joint() or gap.names_parts():
@@ -113,6 +115,13 @@ class _Gap:
     def begins_with_or(self) -> bool:
         first = next((place for place, word in enumerate(self.words) if word.text.isalnum()), 0)
         return any(cue.kind is Kind.OR and cue.first == first for cue in self.cues)
+
+    def begins_with_case(self) -> bool:
+        """Whether the next offer holds in a case that has a number: "Case 2: a < 0. Then"."""
+        first = next((place for place, word in enumerate(self.words) if word.text.isalnum()), 0)
+        stops = [cue.stop for cue in self.cues if cue.kind is Kind.CASE and cue.first == first]
+        is_numbered = any(stop < len(self.words) and self.words[stop].text[0].isdigit() for stop in stops)
+        return is_numbered and not self.has(_CORRECTS | {Kind.SO})
 
     def is_or(self) -> bool:
         """Whether the gap begins with "or", or has an "or" in its only sentence."""

@@ -16,7 +16,8 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from verifiers.commitment.cues import Cue, Kind, Word, languages, vocabulary
-from verifiers.commitment.slots import by_first_word, is_word, slotted
+from verifiers.commitment.slots import Part, is_word, slotted
+from verifiers.commitment.slots import parts as parts_of
 
 _MAX_BETWEEN = 2
 """The words between the two: "my teacher often says", "laut meinem Lehrer"."""
@@ -36,13 +37,6 @@ _ANY = ""
 """The language of a name."""
 
 
-class _Part(NamedTuple):
-    language: str
-    slot: str
-    first: int
-    stop: int
-
-
 class Opinions(NamedTuple):
     """The opinions of others in a sentence, each as a cue over the words that say whose it is."""
 
@@ -60,7 +54,7 @@ def opinions(text: str, said: Sequence[Word], found: Sequence[Cue]) -> Opinions:
     is_label = bool(said) and _is_label(text, said[-1])
     if not answers and not is_label and _somebody().isdisjoint(word.text for word in said):
         return _NONE
-    parts = list(_parts(said))
+    parts = list(parts_of("opinion", said))
     somebody = [part for part in parts if part.slot in _PERSONS]
     if answers or is_label:
         named = [*_names(text, said), *_surnames(said, parts), *(part for part in parts if part.slot in _NAMES)]
@@ -80,7 +74,7 @@ def _somebody() -> frozenset[str]:
     )
 
 
-def _opinion(said: Sequence[Word], who: _Part, verb: _Part, parts: Sequence[_Part]) -> Cue | None:
+def _opinion(said: Sequence[Word], who: Part, verb: Part, parts: Sequence[Part]) -> Cue | None:
     """The opinion that somebody and a verb, or words like "according to", are; None if they do not belong together."""
     if who.language not in (verb.language, _ANY):
         return None
@@ -88,17 +82,17 @@ def _opinion(said: Sequence[Word], who: _Part, verb: _Part, parts: Sequence[_Par
     between = said[left.stop : right.first]
     is_near = left.stop <= right.first and sum(map(is_word, between)) <= (0 if who.language == _ANY else _MAX_BETWEEN)
     if is_near and not any(word.text in _PAUSES for word in between):
-        return _with_that(_Part(verb.language, "", left.first, right.stop), parts)
+        return _with_that(Part(verb.language, "", left.first, right.stop), parts)
     is_last = not any(map(is_word, said[verb.stop :])) and who.stop <= verb.first
     return Cue(Kind.SAID, who.first, who.stop) if is_last and who.first <= _MAX_LEAD and verb.slot == "says" else None
 
 
-def _with_that(part: _Part, parts: Sequence[_Part]) -> Cue:
+def _with_that(part: Part, parts: Sequence[Part]) -> Cue:
     behind = (that.stop for that in parts if that.slot == "that" and 0 <= that.first - part.stop <= 1)
     return Cue(Kind.SAID, part.first, max([part.stop, *behind]))
 
 
-def _owned(said: Sequence[Word], answer: Cue, somebody: Sequence[_Part], parts: Sequence[_Part]) -> Iterator[Cue]:
+def _owned(said: Sequence[Word], answer: Cue, somebody: Sequence[Part], parts: Sequence[Part]) -> Iterator[Cue]:
     """The words for whose an answer is: "Tom's answer", "the answer of my friend"."""
     ofs = {(part.first, part.language): part.stop for part in parts if part.slot == "of"}
     for who in somebody:
@@ -125,13 +119,13 @@ def possessives() -> frozenset[str]:
     return frozenset(word for lexicon in languages().values() for word in lexicon["opinion"].get("of", ()))
 
 
-def _is_own(who: _Part, parts: Sequence[_Part]) -> bool:
+def _is_own(who: Part, parts: Sequence[Part]) -> bool:
     """Whether somebody is the speaker's own friend, teacher or neighbour, and not one of the task."""
     mine = [part for part in parts if part.slot == "my" and part.language == who.language]
     return who.slot == "own" or any(part.stop == who.first or part.first == who.stop for part in mine)
 
 
-def _at_marks(said: Sequence[Word], parts: Sequence[_Part]) -> Iterator[Cue]:
+def _at_marks(said: Sequence[Word], parts: Sequence[Part]) -> Iterator[Cue]:
     own = [part for part in parts if part.slot in _PERSONS and _is_own(part, parts)]
     earlier = [part for part in parts if part.slot == "earlier"]
     limits = [(part, _MAX_BETWEEN) for part in own] + [(part, _MAX_EARLIER) for part in earlier]
@@ -142,13 +136,13 @@ def _at_marks(said: Sequence[Word], parts: Sequence[_Part]) -> Iterator[Cue]:
                 yield Cue(Kind.SAID, part.first, verb.stop)
 
 
-def _names(text: str, said: Sequence[Word]) -> Iterator[_Part]:
+def _names(text: str, said: Sequence[Word]) -> Iterator[Part]:
     """Capitals that no lexicon has: names of persons, at the beginning of a clause or behind words like "according to"."""
     position = 0
     while position < len(said):
         run = list(takewhile(lambda word: _is_name(text, word), said[position : position + _MAX_NAMES]))
         if run:
-            yield _Part(_ANY, "named", position, position + len(run))
+            yield Part(_ANY, "named", position, position + len(run))
         position += max(1, len(run))
 
 
@@ -157,7 +151,7 @@ def _is_name(text: str, word: Word) -> bool:
     return is_capital and word.text not in vocabulary()
 
 
-def _surnames(said: Sequence[Word], parts: Sequence[_Part]) -> Iterator[_Part]:
+def _surnames(said: Sequence[Word], parts: Sequence[Part]) -> Iterator[Part]:
     """Names in Chinese: one of the common first characters at the beginning of a clause, and one or two more."""
     for part in parts:
         if part.slot == "surnames" and (not part.first or not is_word(said[part.first - 1])):
@@ -171,7 +165,7 @@ def _is_label(text: str, word: Word) -> bool:
     return word.end == word.start + 1 and "A" <= text[word.start] <= "Z"
 
 
-def _picks_last(said: Sequence[Word], name: _Part, parts: Sequence[_Part], found: Sequence[Cue]) -> bool:
+def _picks_last(said: Sequence[Word], name: Part, parts: Sequence[Part], found: Sequence[Cue]) -> bool:
     """Whether the sentence is a name, a verb and a label: "Lisa picked C", "Tom chose option C"."""
     stops = [part.stop for part in parts if part.slot == "says" and part.first == name.stop]
     between = range(stops[0], len(said) - 1) if stops and not name.first else range(1, 0)
@@ -179,16 +173,3 @@ def _picks_last(said: Sequence[Word], name: _Part, parts: Sequence[_Part], found
 
 
 _LEADS = frozenset([Kind.THE, Kind.NOUN, Kind.CHOOSE])
-
-
-def _parts(said: Sequence[Word]) -> Iterator[_Part]:
-    """The longest phrases of each language."""
-    spoken = by_first_word("opinion")
-    positions = [position for position, word in enumerate(said) if is_word(word)]
-    texts = [said[position].text for position in positions]
-    for first, text in enumerate(texts):
-        for language in spoken.get(text, ()):
-            for phrase, slot in slotted("opinion", language)[text]:
-                if texts[first : first + len(phrase)] == phrase:
-                    yield _Part(language, slot, positions[first], positions[first + len(phrase) - 1] + 1)
-                    break

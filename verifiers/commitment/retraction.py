@@ -1,8 +1,9 @@
 """The verdict of a speaker on his own answer: "I don't think that's right", "Please disregard my answer", 等等，我刚才算错了.
 
 A clause is a verdict only if every word of it fills a slot of one language (`verdict` in the lexicon): what turns to the verdict,
-what it is on, wrong, right, a denial, taken back, and words that change none of that. So "that's not right-angled" and "I was
-wrong at first" are not verdicts. Denials and words for "wrong" are counted: "that's not wrong" and "no mistake was made" affirm.
+what it is on, wrong, right, a denial, taken back, what an answer must agree with, and words that change none of that. So "that's not
+right-angled" and "I was wrong at first" are not verdicts. Denials and words for "wrong" are counted: "that's not wrong" and "no mistake
+was made" affirm. A slip that the speaker names is a verdict, too (`slips.py`), and so is a last "Oops.".
 
     The answer is 42 (in cm).  Hmm.  Let me check.  That is not right.  …
                      └─ own ──┘└─── led to ───────┘└─ taken back ────┘
@@ -14,7 +15,8 @@ from enum import StrEnum
 from functools import cache
 from typing import NamedTuple
 
-from verifiers.commitment.cues import Kind, Word, languages, listed, words_of
+from verifiers.commitment.cues import Kind, Word, languages, listed, words, words_of
+from verifiers.commitment.slips import names_slip
 from verifiers.commitment.slots import Phrases, add, by_length, is_word
 from verifiers.commitment.stance import Sentence, sentences
 
@@ -28,6 +30,8 @@ class Slot(StrEnum):
     """Leaves an answer open: "I'm not sure"."""
     WRONG = "wrong"
     RIGHT = "right"
+    TASK = "task"
+    """What an answer must agree with: "it does not satisfy the equation"."""
     TURN = "turn"
     """Turns to a verdict: "wait", "sorry"."""
     THIS = "this"
@@ -85,10 +89,13 @@ def retraction(text: str, answer_end: int, begin: int) -> int | None:
 def _rejected(text: str, answer_end: int, begin: int, is_own: bool) -> int | None:
     """The end of the first clause behind an answer that rejects it, past clauses that lead to it or affirm."""
     limit = min(len(text), begin + _MAX_CHARS)
+    slots = frozenset[str]()
     for sentence in _some(text, begin, limit):
-        clauses = [(judged(sentence, first, stop), first, stop) for first, stop in _clauses(sentence)]
+        clauses = list(_with_verdicts(sentence, slots))
         if _is_list([clause for clause, _, _ in clauses]):
             return None
+        slots = slots.union(*(clause.slots for clause, _, _ in clauses if clause))
+        is_past_other = False
         for clause, first, stop in clauses:
             # "x = 2 or x = -3 (rejected)": the verdict is on the value before it. "Moment mal, das ist falsch" only turns.
             if (
@@ -96,6 +103,10 @@ def _rejected(text: str, answer_end: int, begin: int, is_own: bool) -> int | Non
                 and (is_own or _only_turns(sentence, first, stop))
                 and not _has_digit(sentence, first, stop)
             ):
+                is_past_other = True
+                continue
+            # "The answer is C, not D, which is too small": the verdict is on the D.
+            if is_past_other and sentence.words[first].text in listed("relatives"):
                 continue
             if clause is None or (clause.verdict is Verdict.REJECTS and sentence.asks):
                 return None
@@ -104,7 +115,49 @@ def _rejected(text: str, answer_end: int, begin: int, is_own: bool) -> int | Non
             if clause.verdict is Verdict.REJECTS and not _is_of_other(text, answer_end, clause, is_own):
                 return sentence.words[stop - 1].end
         is_own = False
+        if _is_alarm(sentence) and not any(map(is_word, words(text, sentence.end))):
+            return sentence.end
     return None
+
+
+def _with_verdicts(sentence: Sentence, before: frozenset[str]) -> Iterator[tuple[Clause | None, int, int]]:
+    """The clauses of a sentence with their verdicts and places; `before` holds the slots of the sentences since the answer.
+
+    Behind words that lead to a check ("let me verify") a computation leads on: 42+6=47，不相等.
+    """
+    slots = before
+    for first, stop in _clauses(sentence):
+        clause = judged(sentence, first, stop)
+        is_led = Slot.TURN in slots or _turned(sentence, first) > first
+        # "The answer is 12. So I made a mistake before" is about another answer.
+        is_concluded = not slots and sentence.begins(_SO, 0)
+        if clause is None and not is_concluded and names_slip(sentence, first, stop, is_led):
+            clause = Clause(Verdict.REJECTS, frozenset([Slot.WRONG]), names_answer=False)
+        elif clause is None and slots and _is_computation(sentence, first, stop):
+            clause = Clause(Verdict.LEADS, frozenset(), names_answer=False)
+        slots = slots.union(clause.slots if clause else ())
+        yield clause, first, stop
+
+
+def _is_computation(sentence: Sentence, first: int, stop: int) -> bool:
+    """Whether words are figures and signs alone, with an equality."""
+    plain = [word.text for word in sentence.words[first:stop]]
+    return not _EQUALITIES.isdisjoint(plain) and not any(map(str.isalpha, "".join(plain)))
+
+
+_EQUALITIES = frozenset("=≠≈")
+_SO = frozenset([Kind.SO])
+
+
+def _is_alarm(sentence: Sentence) -> bool:
+    """Whether a sentence is a cry of alarm, and nothing else: "Oops."."""
+    return " ".join(word.text for word in sentence.words if is_word(word)) in _alarms()
+
+
+@cache
+def _alarms() -> frozenset[str]:
+    said = [lexicon["verdict"]["alarm"] for lexicon in languages().values() if "alarm" in lexicon["verdict"]]
+    return frozenset(" ".join(word.text for word in words(entry)) for entries in said for entry in entries)
 
 
 def _only_turns(sentence: Sentence, first: int, stop: int) -> bool:
@@ -182,6 +235,20 @@ def _is_of_other(text: str, answer_end: int, clause: Clause, is_own: bool) -> bo
     if sentence.words and sentence.words[-1].text in listed("untruth"):
         return not clause.names_answer and Slot.UNDO not in clause.slots
     return clause.is_of_speaker and turns(sentence)
+
+
+def mends(sentence: Sentence) -> bool:
+    """Whether a sentence begins by saying that a correction follows: "Correction: 12", "I mean 12", 更正：12."""
+    texts = [word.text for word in sentence.words[:_MAX_WORDS] if is_word(word)]
+    return any(texts[: len(phrase)] == phrase for phrase in _mends().get(texts[0] if texts else "", ()))
+
+
+@cache
+def _mends() -> Mapping[str, Sequence[Sequence[str]]]:
+    found: dict[str, dict[tuple[str, ...], str]] = {}
+    for lexicon in languages().values():
+        add(found, "mends", lexicon["verdict"].get("mends", ()))
+    return {word: [phrase for phrase, _ in said] for word, said in by_length(found).items()}
 
 
 def turns(sentence: Sentence) -> bool:

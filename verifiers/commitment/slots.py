@@ -3,8 +3,9 @@
 An idea is composed of few slots, one row for each language, and not of sentences.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from typing import NamedTuple
 
 from verifiers.commitment.cues import Word, languages, phrases, words
 
@@ -48,3 +49,25 @@ def by_first_word(idea: str) -> Mapping[str, Sequence[str]]:
         for word in slotted(idea, language):
             found.setdefault(word, []).append(language)
     return found
+
+
+class Part(NamedTuple):
+    """A phrase of an idea found in a text, with the places of its words."""
+
+    language: str
+    slot: str
+    first: int
+    stop: int
+
+
+def parts(idea: str, said: Sequence[Word]) -> Iterator[Part]:
+    """The phrases of an idea in a text: the longest of each language that begins at each word."""
+    spoken = by_first_word(idea)
+    positions = [position for position, word in enumerate(said) if is_word(word)]
+    texts = [said[position].text for position in positions]
+    for first, text in enumerate(texts):
+        for language in spoken.get(text, ()):
+            for phrase, slot in slotted(idea, language)[text]:
+                if texts[first : first + len(phrase)] == phrase:
+                    yield Part(language, slot, positions[first], positions[first + len(phrase) - 1] + 1)
+                    break

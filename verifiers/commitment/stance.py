@@ -10,6 +10,7 @@ from functools import cached_property
 from memory import remember
 from verifiers.commitment.contrasts import contrasts
 from verifiers.commitment.cues import Cue, Kind, Word, adverbs, cues, listed, words
+from verifiers.commitment.moods import is_conditional, unreal_places
 from verifiers.commitment.opinions import Opinions, opinions
 from verifiers.commitment.spans import Span
 from verifiers.commitment.wording import single
@@ -62,6 +63,7 @@ _EXCEPT = frozenset([Kind.EXCEPT])
 _IS = frozenset([Kind.IS])
 _IT = frozenset([Kind.IT, Kind.IS])
 _ONLY = frozenset([Kind.ONLY])
+_OR = frozenset([Kind.OR])
 _PART = frozenset([Kind.PART])
 _SO = frozenset([Kind.SO])
 _VERBS = frozenset([Kind.IS, Kind.HAS, Kind.SO, Kind.CHOOSE])
@@ -661,16 +663,21 @@ class Sentence:
 
     def _is_unreal(self, first: int) -> bool:
         """Whether an answer is told for what is not the case: "if x were 3, the answer would be 12"."""
-        if Kind.ANSWER not in self.kinds or not any(cue.kind is Kind.ANSWER and cue.stop <= first for cue in self.cues):
+        is_announced = any(cue.kind is Kind.ANSWER and cue.stop <= first for cue in self.cues)
+        return is_announced and self.is_unreal(first)
+
+    def is_unreal(self, first: int) -> bool:
+        """Whether a mention is told for what is not the case: "if x were 3, we would have 12"."""
+        is_inverted = bool(self.words) and self.words[0].text in listed("unreal")
+        if Kind.IF not in self.kinds and not is_inverted:
             return False
-        unreal, conditional = listed("unreal"), listed("conditional")
         last = min(first + _MAX_VERB_BEHIND, len(self.words) - 1)
-        would = max((place for place in range(last + 1) if self.words[place].text in conditional), default=-1)
-        said = [place for place, word in enumerate(self.words) if word.text in unreal and place != would]
-        if would < 0 or not said or self._is_told_apart(would, first):
+        would = max((place for place in range(last + 1) if is_conditional(self.words[place])), default=-1)
+        said = unreal_places(self.words, self.words[would]) if would >= 0 else ()
+        if not said or self._is_told_apart(would, first):
             return False
         begins = [cue.stop for cue in self.cues if cue.kind is Kind.IF]
-        return said[0] == 0 or any(
+        return is_inverted or any(
             begin <= place < would or first < begin <= place for begin in begins for place in said
         )
 
@@ -844,6 +851,8 @@ class Sentence:
         """Whether the sentence begins by calling the text before wrong, and then states: "wait, no, it's"."""
         turns = self.opening()
         kinds = {cue.kind for cue in self.cues if cue.stop <= turns}
+        if self.begins(_OR, 0):  # "otherwise it is": 否则为
+            return False
         is_denial = any(word.text in listed("untruth") for word in self.words[:turns])
         return Kind.IS in kinds and (is_denial or not kinds.isdisjoint([Kind.BACK, Kind.NO]))
 

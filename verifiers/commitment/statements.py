@@ -8,6 +8,7 @@ import re
 from itertools import pairwise
 
 from verifiers import numerals
+from verifiers.commitment.absences import without_reason
 from verifiers.commitment.amounts import is_counted, leads_to_number
 from verifiers.commitment.bare import read_bare
 from verifiers.commitment.cues import Kind, Word, listed, words
@@ -48,7 +49,7 @@ def read_statement(text: str, start: int, end: int) -> Offers:
     found = _option_line(text, start, line_start, end) or _yes_or_no(text, line_start, end)
     if found is None:
         in_line = list(sentences(text, line_start, end))
-        found = _stated(in_line[-1]) if in_line else None
+        found = _stated(without_reason(in_line[-1])) if in_line else None
     return NO_OFFERS if found is None else Offers((Offer(*found, *found),))
 
 

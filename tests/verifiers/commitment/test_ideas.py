@@ -128,7 +128,11 @@ def test_an_answer_that_is_called_wrong_behind_its_mark_is_none(
 MARKED = [("math", r"\boxed{42}. {}"), ("numeric", "<answer>42</answer>\n{}"), ("numeric", "#### 42\n{}")]
 
 
-@table("language, idea, text", rows("not_right_behind", "mistake_behind", "ignore_behind", "other_mind_behind"))
+TAKEN_BACK = ["not_right_behind", "mistake_behind", "ignore_behind", "other_mind_behind"]
+TAKEN_BACK += ["slip_behind", "contradiction_behind"]
+
+
+@table("language, idea, text", rows(*TAKEN_BACK))
 def test_an_answer_that_its_speaker_takes_back_is_none(language: str, idea: str, text: str, found: Found) -> None:
     for verifier, shown, answer in _behind(language, text):
         assert found.judge(verifier, shown, reference=answer, **_choices(verifier)).score == 0.0, shown

@@ -66,3 +66,52 @@ def test_the_last_word_of_a_reasoning_counts(
 )
 def test_what_is_taken_back_or_left_open_is_unpaid(found: Found, verifier: str, response: str, reference: str) -> None:
     assert found.judge(verifier, response, reference=reference).score == 0.0
+
+
+@table(
+    ("response", "reference", "score"),
+    [
+        # A check that fails, and words that only look like one.
+        (r"\boxed{42}. But plugging this back in, the equation is not satisfied.", "42", 0.0),
+        (r"\boxed{42}. Checking: 42 does not satisfy the original equation.", "42", 0.0),
+        (r"\boxed{42}. 验算：42+6=47，不相等，说明算错了。", "42", 0.0),
+        (r"\boxed{42}. Проверка: 42 + 6 = 47. Не сходится.", "42", 0.0),
+        (r"\boxed{42}. Oops.", "42", 0.0),
+        (r"\boxed{42}. I have to start over.", "42", 0.0),
+        (r"\boxed{42}. Note that x = -3 does not satisfy the original equation.", "42", 1.0),
+        (r"\boxed{42}. Many students forget the second case.", "42", 1.0),
+        (r"\boxed{42}. I hope I did not make an arithmetic mistake.", "42", 1.0),
+        (r"\boxed{42}. 注意不要漏掉一种情况。", "42", 1.0),
+        (r"\boxed{42}. Wait, I forgot to mention that x is positive.", "42", 1.0),
+        (r"\boxed{42}. I must have made a mistake when I wrote 1800.", "42", 1.0),
+        (r"\boxed{48}. Wait, each box holds 6. So each gets 8.", "48", 1.0),
+        # What does not exist, with a reason.
+        ("The inverse does not exist, since the determinant is 0.", "0", 0.0),
+        ("The inverse does not exist, since the determinant is 0.", "does not exist", 1.0),
+        ("极限不存在，因为左极限为1，右极限为-1。", "-1", 0.0),
+        ("La limite n'existe pas, puisque le dénominateur vaut 0.", "0", 0.0),
+        ("Die Gleichung hat keine reelle Lösung, da die Diskriminante -7 ist.", "-7", 0.0),
+        ("Impossible, because 7 is odd.", "7", 0.0),
+        # A value that is rejected.
+        ("x = 9 or x = 2. We reject x = 2.", "2", 0.0),
+        ("Las raíces son x = 9 y x = 2; se descarta x = 2.", "2", 0.0),
+        ("x=9またはx=2。x=2は不適。", "2", 0.0),
+        ("Hmm, 42 seems too small. I must have made an error somewhere.", "42", 0.0),
+        ("The error is 42.", "42", 1.0),
+        # What is not the case, and what follows from it.
+        ("If we ignored friction, the answer would be 42.", "42", 0.0),
+        ("Si se permitieran repeticiones, la respuesta sería 50.", "50", 0.0),
+        (r"If n were even, we would have \boxed{42}", "42", 0.0),
+        ("If each side is doubled, the answer would be 42.", "42", 1.0),
+        ("Hence there are 48 ways.\n\nIf order mattered, the answer would be 96.", "48", 1.0),
+        ("如果题目说的是非负整数，那么答案就是49。\n\n因此一共有48对。", "48", 1.0),
+        ("若a>0，则答案为2；否则为3。", "3", 0.0),
+        ("Case 1: a > 0. Then \\boxed{2}.\n\nCase 2: a < 0. Then \\boxed{3}.", "3", 0.0),
+        # Corrections.
+        ("I think the answer is 49. Wait, that's not right. So there are 48 pairs.", "48", 1.0),
+        ("The answer is 48. Correction: 42.", "42", 1.0),
+        ("Die Antwort ist 48, nein, 42.", "42", 1.0),
+    ],
+)
+def test_what_a_text_says_of_its_own_values_counts(found: Found, response: str, reference: str, score: float) -> None:
+    assert found.judge("math", response, reference=reference).score == score

@@ -1,0 +1,48 @@
+"""What a text says does not exist, with the reason for that: "The inverse does not exist, since the determinant is 0."
+
+The figures of the reason are no answer. What is said before it is read as if it ended the sentence.
+"""
+
+from collections.abc import Iterator
+
+from verifiers.commitment.cues import Kind
+from verifiers.commitment.sayings import finds_none
+from verifiers.commitment.spans import strip
+from verifiers.commitment.stance import Sentence, sentence_at, sentences
+
+_NONE = frozenset([Kind.NONE])
+_CHARS = 300
+
+
+def without_reason(sentence: Sentence) -> Sentence:
+    """A sentence up to the reason why something does not exist; the same sentence if it says nothing of that kind."""
+    for cue in sentence.cues:
+        if cue.kind is not Kind.BECAUSE or not cue.first:
+            continue
+        end = strip(sentence.text, sentence.start, sentence.words[cue.first].start, ",，、;；:：(（—– ")[1]
+        told = Sentence(sentence.text, sentence.start, end, sentence.stop)
+        if tells_absence(told):
+            return told
+    return sentence
+
+
+def tells_absence(sentence: Sentence) -> bool:
+    """Whether a sentence ends in saying that there is no solution, or that what was asked for does not exist."""
+    said = sentence.words
+    is_none = sentence.ends_in(_NONE, len(said)) is not None or any(finds_none(said, at) for at in range(len(said)))
+    return is_none and Kind.IF not in sentence.kinds
+
+
+def is_of_absence(text: str, start: int, stop: int, end: int) -> bool:
+    """Whether the figures before a place belong to the reason why something does not exist."""
+    own = sentence_at(text, stop - 1, start, end)
+    if (told := without_reason(own)) is not own:
+        return told.end < stop
+    if not own.begins(frozenset([Kind.BECAUSE]), 0):
+        return False
+    *_, before = [None, *_before(text, start, own.start)]
+    return before is not None and tells_absence(before)
+
+
+def _before(text: str, start: int, stop: int) -> Iterator[Sentence]:
+    return sentences(text, max(start, stop - _CHARS), stop)

@@ -1,0 +1,51 @@
+"""Verbs in the mood of what is not the case: the "ignored" and "would" of "if we ignored friction, it would be", "fuera" and "sería".
+
+A lexicon lists such words under `unreal` (in the condition) and `conditional` (of what would follow), and the endings that only such forms
+of its verbs have under `unreal_endings` and `conditional_endings`.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from verifiers.commitment.cues import Word, languages, listed
+
+_FEWEST_LETTERS = 5
+"""Shorter words are no verbs with such an ending: "red", "seria" is."""
+
+
+def is_conditional(word: Word) -> bool:
+    """Whether a word tells what would be."""
+    return word.text in listed("conditional") or any(_ends(word, endings) for endings, _ in _endings().values())
+
+
+def unreal_places(said: Sequence[Word], would: Word) -> Sequence[int]:
+    """The places of words that tell what is not the case, beside a word that tells what would be.
+
+    Only the endings of that word's language count, and none behind a verb: "is doubled".
+    """
+    known = listed("unreal")
+    endings = [each for language, each in _endings().items() if _is_of(language, would, each[0])]
+    verbs = listed("singular") | listed("plural") | listed("possesses") | listed("being")
+    found = [place for place, word in enumerate(said) if word is not would and word.text in known]
+    for place, word in enumerate(said[1:], 1):
+        is_verb = any(_ends(word, unreal) for _, unreal in endings) and said[place - 1].text not in verbs
+        found += [place] if is_verb and word is not would and word.text not in known else []
+    return sorted(found)
+
+
+def _is_of(language: str, would: Word, endings: tuple[str, ...]) -> bool:
+    return would.text in languages()[language].get("conditional", ()) or _ends(would, endings)
+
+
+def _ends(word: Word, endings: tuple[str, ...]) -> bool:
+    return len(word.text) >= _FEWEST_LETTERS and word.text.endswith(endings)
+
+
+@cache
+def _endings() -> Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """The endings of languages that have some: of what would be, and of what is not the case."""
+    found = {
+        language: (tuple(lexicon.get("conditional_endings", ())), tuple(lexicon.get("unreal_endings", ())))
+        for language, lexicon in languages().items()
+    }
+    return {language: endings for language, endings in found.items() if any(endings)}

@@ -1,0 +1,48 @@
+"""The slips that a speaker names: "I forgot the factor of 2", "ich habe die Aufgabe falsch gelesen", 等等，漏掉了一种情况.
+
+A slip is a verb for it beside the speaker (`by`, `did`), or a form of the verb that only the speaker uses (`own`: "olvidé"), of one
+language, or a `verb` with a word like `badly` behind it. What was forgotten or misread may be any words. Behind words that turn ("wait") nobody else can be meant, so that the speaker
+may be left out. Nothing is a slip that is denied or supposed, nor is it one of the value to have left something unsaid (`tells`).
+
+    Wait,  I just forgot  to divide by 2        Moment,  ich  habe einen Summanden vergessen
+           by     did                                    by                        did
+"""
+
+from itertools import product
+
+from verifiers.commitment.cues import Kind, listed
+from verifiers.commitment.slots import Part, parts
+from verifiers.commitment.spans import Span
+from verifiers.commitment.stance import Sentence
+
+_OPEN = frozenset([Kind.NOT, Kind.IF, Kind.MAYBE, Kind.SAID, Kind.DOUBT])
+_OPEN_FROM_AFAR = frozenset([Kind.IF, Kind.SAID])
+
+
+def names_slip(sentence: Sentence, first: int, stop: int, is_led: bool) -> bool:
+    """Whether the words between two places name a slip of the speaker; `is_led` says that words that turn stand before them."""
+    found = [
+        part._replace(first=part.first + first, stop=part.stop + first)
+        for part in parts("slip", sentence.words[first:stop])
+    ]
+    told = [part for part in found if part.slot in ("did", "own")]
+    told += [
+        Part(verb.language, "did", verb.first, badly.stop)
+        for verb, badly in product(found, found)
+        if (verb.slot, badly.slot, verb.language) == ("verb", "badly", badly.language) and verb.stop <= badly.first
+    ]
+    return any(_is_slip(sentence, part, found, (first, stop), is_led) for part in told)
+
+
+def _is_slip(sentence: Sentence, slip: Part, others: list[Part], clause: Span, is_led: bool) -> bool:
+    same = {other.slot for other in others if other.language == slip.language}
+    if "tells" in same or not (slip.slot == "own" or is_led or "by" in same):
+        return False
+    before = [cue for cue in sentence.cues if cue.stop <= slip.first]
+    is_open = any(cue.kind in _OPEN and (cue.kind in _OPEN_FROM_AFAR or clause[0] <= cue.first) for cue in before)
+    said = [word.text for word in sentence.words[slip.stop : clause[1]]]
+    # "I made a mistake when I wrote 1800" is about the 1800.
+    is_of_other = not listed("temporal").isdisjoint(said) and any(word[0].isdigit() for word in said)
+    behind = "".join(said)
+    is_denied = not behind.isascii() and behind.endswith(tuple(listed("denied_endings")))
+    return not (is_open or is_of_other or is_denied)
