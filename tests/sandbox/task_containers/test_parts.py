@@ -10,7 +10,7 @@ import pytest
 
 from sandbox.base import SandboxUnavailable
 from sandbox.containers import Counters, End, NoContainers, Task, TaskLimits, TaskRefused
-from sandbox.containers.daemon import Image, TaskDaemon, Usage
+from sandbox.containers.daemon import Begun, Image, TaskDaemon, Usage
 from sandbox.containers.docker import DockerContainer
 from sandbox.containers.single_flight import SingleFlight
 from sandbox.containers.turns import Turns
@@ -131,9 +131,9 @@ class ScriptedDaemon(TaskDaemon):
         if is_last:
             self._theirs.close()
 
-    async def begin(self, name: str, command: Sequence[str], *, user: str, folder: str) -> tuple[str, socket.socket]:
+    async def begin(self, name: str, command: Sequence[str], *, user: str, folder: str) -> Begun:
         self.mark = command[4].encode() if len(command) > 4 else b""
-        return "command", self._ours
+        return Begun("command", self._ours, b"")
 
     async def exit_code(self, command: str) -> int | None:
         return self._exit_code
