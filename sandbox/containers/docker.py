@@ -547,9 +547,9 @@ class DockerContainer(Container):
             if usage is not None and usage.disk_bytes > limits.disk_mb * _MB:
                 return End.DISK_LIMIT
             if patience.is_due(now := clock()):
-                starved_s = patience.starved_s
-                patience.look(now, self._cpu_s, waiting=await self.waiting())
-                patience.begin_step(clock(), self._cpu_s)
+                starved_s, cpu_s = patience.starved_s, self._cpu_s
+                waiting = await self.waiting()
+                patience.look(now, cpu_s, waiting=waiting, looking_s=clock() - now)
                 self._counters.starved_seconds += patience.starved_s - starved_s
             if patience.is_over(now):
                 return End.TIME_LIMIT

@@ -4,6 +4,7 @@ import asyncio
 import socket
 import struct
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -127,7 +128,8 @@ class ScriptedDaemon(TaskDaemon):
         self._ours.setblocking(False)
 
     def says(self, text: bytes, *, is_last: bool = False) -> None:
-        self._theirs.sendall(struct.pack("!B3xI", 1, len(text)) + text)
+        with suppress(BrokenPipeError):  # nobody may listen any more
+            self._theirs.sendall(struct.pack("!B3xI", 1, len(text)) + text)
         if is_last:
             self._theirs.close()
 
@@ -181,6 +183,22 @@ async def test_a_report_that_was_killed_has_no_mark_and_is_judged_all_the_same()
     asyncio.get_running_loop().call_later(5.0, lambda: daemon.says(b"passed", is_last=True))
     ended = await container_of(daemon).run(["tests"], is_report=True)
     assert (ended.end, ended.exit_code, ended.output) == (End.EXITED, 137, b"passed")
+
+
+class SlowDaemon(ScriptedDaemon):
+    """Its command waits for a CPU, and so does whoever asks whether it does."""
+
+    async def is_ready_to_run(self, name: str) -> bool:
+        await asyncio.sleep(5.0)
+        return True
+
+
+@in_virtual_time
+async def test_a_machine_that_is_too_busy_to_be_looked_at_is_no_time_limit() -> None:
+    daemon = SlowDaemon(exit_code=None)
+    with pytest.raises(SandboxUnavailable, match="its machine is too busy"):
+        await container_of(daemon).run(["tests"], TaskLimits(wall_s=3.0))
+    daemon.says(b"late", is_last=True)
 
 
 @in_virtual_time
