@@ -244,6 +244,7 @@ LOOKS = {
     "links": ("__import__('os').symlink('test_it.py', 'other.py') is None", "os.symlink"),
     "explains": ("__import__('traceback').format_stack()", ""),
     "reads_itself": ("open(__file__).read()", ""),
+    "imports": ("__import__('folder.test_it')", ""),
 }
 """What code does to look at tests, by the module that has it, and the audit event that tells it."""
 OF_TESTS = """
@@ -261,6 +262,8 @@ class A(unittest.TestCase):
 
 @pytest.mark.parametrize(("runner", "command"), [("pytest", PYTEST), ("unittest", ("-m", "unittest", "-v", "test_it"))])
 def test_code_that_looks_at_tests_is_named(tmp_path: Path, runner: str, command: Sequence[str]) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "test_it.py").touch()
     files = {f"{name}.py": f"def look(): return {code}\n" for name, (code, _) in LOOKS.items()}
     report = run_tests(tmp_path, OF_TESTS.replace("NAMES", str(list(LOOKS))), files, runner, command)
     assert sorted(report.states.values()) == ["failed", "passed"]

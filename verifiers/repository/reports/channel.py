@@ -58,16 +58,17 @@ def _channel() -> Any:
     following = begin(b"next" + key).hexdigest()[:-1] + key[-1:].decode("ascii")
     is_turned = int(key[-1:], 16) % 2 == 1
     del key
-    state = {"file": -1, "count": 0}
+    state, one_by_one = {"file": -1, "count": 0}, threading.RLock()
 
     def report(name: str, word: str) -> None:
-        if state["file"] < 0:
-            state["file"] = open_file(_REPORT_FILE, flags, 0o600)
         text = f"{_quoted(name)}, {_quoted(word)}"
-        signature = signer.copy()
-        signature.update(f"{state['count']} {text}".encode("ascii"))
-        state["count"] += 1
-        write(state["file"], f'["{signature.hexdigest()}", {text}]\n'.encode("ascii"))
+        with one_by_one:  # code that looks at tests may be in another thread
+            if state["file"] < 0:
+                state["file"] = open_file(_REPORT_FILE, flags, 0o600)
+            signature = signer.copy()
+            signature.update(f"{state['count']} {text}".encode("ascii"))
+            state["count"] += 1
+            write(state["file"], f'["{signature.hexdigest()}", {text}]\n'.encode("ascii"))
 
     def hand_on() -> None:
         if getpid() == owner:
@@ -103,6 +104,8 @@ def _inspection(tell: Any) -> Any:
     def judged(frame: Any, *, through_library: bool) -> str:
         while frame is not None:
             file = frame.f_code.co_filename
+            if frame.f_code.co_name == "_find_and_load" and file.startswith("<frozen"):  # it imports
+                return ""
             if file.startswith(library) and "-packages" not in file:
                 if (not through_library and not file.endswith("inspect.py")) or folder_of(file)[1] in _EXPLAIN:
                     return ""
@@ -135,10 +138,11 @@ class Replaced:
     """Tells which functions of a test runner are others than they were: `inspects _pytest.python.Function.runtest: replaced`."""
 
     def __init__(self, packages: Any) -> None:
+        """`packages` are their names, each with a dot behind it."""
         self._functions: Any = []
         self._told: Any = set()
         for name, module in sorted(sys.modules.items()):
-            if name.partition(".")[0] in packages and module is not None:
+            if module is not None and f"{name}.".startswith(packages):
                 self._note(module, name)
                 for kind in list(vars(module).values()):
                     if isinstance(kind, type) and kind.__module__ == name:

@@ -10,7 +10,8 @@ from typing import Any
 
 from verifiers.repository.reports.channel import Replaced, channels, code_of
 
-_PACKAGES = ("_pytest", "pluggy")
+_DECIDING = ["python", "runner", "reports", "main", "nodes", "skipping", "outcomes", "fixtures", "_code", "assertion"]
+_PACKAGES = ("pluggy.", *(f"_pytest.{name}." for name in _DECIDING))
 _runner: Any = []
 """Its functions before any file of the repository is imported."""
 

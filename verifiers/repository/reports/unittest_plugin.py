@@ -135,7 +135,7 @@ def _begin() -> None:
         _listen(reporter)
         if is_turned:
             _turn()
-        reporter.runner = Replaced(("unittest",))
+        reporter.runner = Replaced(("unittest.",))
 
 
 _begin()
