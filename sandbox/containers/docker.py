@@ -59,6 +59,8 @@ from sandbox.containers.turns import Turns
 
 _TICK_S: Final = 0.5
 """Between looks at what a container uses."""
+_REPORT_TICK_S: Final = 2.0
+"""The same for the end of a report: its mark tells it, unless the shell that writes the mark was killed."""
 _RETRY_S: Final = 5
 """Between attempts to remove a container that the daemon could not remove."""
 _DRAIN_S: Final = 30.0
@@ -496,7 +498,7 @@ class DockerContainer(Container):
         clock = asyncio.get_running_loop().time
         begun = await self._begin(command, user=self._user, folder=self._workdir)
         started = self._looked = clock()
-        output = _Output(limits.output_bytes, mark)
+        output, tick_s = _Output(limits.output_bytes, mark), _REPORT_TICK_S if mark else _TICK_S
         reading = asyncio.ensure_future(_read(begun, output))
         watching = asyncio.ensure_future(self._watch(limits))
 
@@ -505,7 +507,7 @@ class DockerContainer(Container):
 
         try:
             while True:
-                await asyncio.wait([reading, watching], timeout=_TICK_S, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait([reading, watching], timeout=tick_s, return_when=asyncio.FIRST_COMPLETED)
                 exit_code = None
                 if not output.is_over:
                     exit_code = await self._exit_code(begun.id, patiently=reading.done())

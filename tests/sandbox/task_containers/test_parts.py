@@ -123,6 +123,8 @@ class ScriptedDaemon(TaskDaemon):
         super().__init__("unix:///nowhere", at_once=1, patience_s=1)
         self.mark = b""
         """What a report is to write at its end."""
+        self.asked = 0
+        """How often it was asked for the end of a command."""
         self._exit_code = exit_code
         self._ours, self._theirs = socket.socketpair()
         self._ours.setblocking(False)
@@ -138,6 +140,7 @@ class ScriptedDaemon(TaskDaemon):
         return Begun("command", self._ours, b"")
 
     async def exit_code(self, command: str) -> int | None:
+        self.asked += 1
         return self._exit_code
 
     async def state(self, name: str) -> dict[str, Any]:
@@ -183,6 +186,14 @@ async def test_a_report_that_was_killed_has_no_mark_and_is_judged_all_the_same()
     asyncio.get_running_loop().call_later(5.0, lambda: daemon.says(b"passed", is_last=True))
     ended = await container_of(daemon).run(["tests"], is_report=True)
     assert (ended.end, ended.exit_code, ended.output) == (End.EXITED, 137, b"passed")
+
+
+@in_virtual_time
+async def test_the_end_of_a_report_is_seldom_asked_for() -> None:
+    daemon = ScriptedDaemon(exit_code=None)
+    asyncio.get_running_loop().call_later(60.0, lambda: daemon.says(b"passed" + daemon.mark, is_last=True))
+    assert (await container_of(daemon).run(["tests"], is_report=True)).output == b"passed"
+    assert 0 < daemon.asked <= 30
 
 
 class SlowDaemon(ScriptedDaemon):
