@@ -191,9 +191,9 @@ async def test_a_report_that_was_killed_has_no_mark_and_is_judged_all_the_same()
 @in_virtual_time
 async def test_the_end_of_a_report_is_seldom_asked_for() -> None:
     daemon = ScriptedDaemon(exit_code=None)
-    asyncio.get_running_loop().call_later(60.0, lambda: daemon.says(b"passed" + daemon.mark, is_last=True))
+    asyncio.get_running_loop().call_later(20.0, lambda: daemon.says(b"passed" + daemon.mark, is_last=True))
     assert (await container_of(daemon).run(["tests"], is_report=True)).output == b"passed"
-    assert 0 < daemon.asked <= 30
+    assert 0 < daemon.asked <= 10
 
 
 class SlowDaemon(ScriptedDaemon):
