@@ -7,13 +7,13 @@ import tarfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import docker
 from docker.errors import APIError, ImageNotFound, NotFound
 
 from sandbox.base import SandboxUnavailable
-from sandbox.boxes.docker.daemon import Daemon, own_socket
+from sandbox.boxes.docker.daemon import Daemon, own_stream
 from sandbox.containers.base import BadTask, TooLarge
 
 _SLOW_PATIENCE_S: Final = 600
@@ -54,6 +54,16 @@ class Usage:
     disk_bytes: int
     has_all_processes: bool = False
     """Whether it has about as many processes and threads as it may have."""
+
+
+class Begun(NamedTuple):
+    """A command that has begun."""
+
+    id: str
+    connection: socket.socket
+    """Its streams in Docker's attach format."""
+    beginning: bytes
+    """What has come of them already."""
 
 
 class TaskDaemon(Daemon):
@@ -140,12 +150,12 @@ class TaskDaemon(Daemon):
 
         return await self._ask(get)
 
-    async def begin(self, name: str, command: Sequence[str], *, user: str, folder: str) -> tuple[str, socket.socket]:
-        """Start a command in a running container; its id, and its streams in Docker's attach format."""
+    async def begin(self, name: str, command: Sequence[str], *, user: str, folder: str) -> Begun:
+        """Start a command in a running container."""
 
-        def begin(client: docker.APIClient) -> tuple[str, socket.socket]:
+        def begin(client: docker.APIClient) -> Begun:
             execution = client.exec_create(name, list(command), user=user, workdir=folder)
-            return execution["Id"], own_socket(client.exec_start(execution["Id"], socket=True))
+            return Begun(execution["Id"], *own_stream(client.exec_start(execution["Id"], socket=True)))
 
         return await self._ask(begin)
 

@@ -50,7 +50,7 @@ from sandbox.containers.base import (
     TaskLimits,
     TaskRefused,
 )
-from sandbox.containers.daemon import GONE, USER_LABEL, Image, SlowDaemon, TaskDaemon
+from sandbox.containers.daemon import GONE, USER_LABEL, Begun, Image, SlowDaemon, TaskDaemon
 from sandbox.containers.images import BASE_LABEL, ImageRules, Images, label_of
 from sandbox.containers.options import GIVER, options
 from sandbox.containers.patience import Patience
@@ -59,6 +59,8 @@ from sandbox.containers.turns import Turns
 
 _TICK_S: Final = 0.5
 """Between looks at what a container uses."""
+_REPORT_TICK_S: Final = 2.0
+"""The same for the end of a report: its mark tells it, unless the shell that writes the mark was killed."""
 _RETRY_S: Final = 5
 """Between attempts to remove a container that the daemon could not remove."""
 _DRAIN_S: Final = 30.0
@@ -487,17 +489,17 @@ class DockerContainer(Container):
 
     async def _work(self, program: str, user: str, output: "_Output | None" = None) -> int | None:
         """Run a program of ours to its end; its exit code."""
-        execution, connection = await self._begin((f"{PROGRAMS}/{program}",), user=user, folder="/")
-        with connection:
-            await _read(connection, output or _Output(1 << 10))
-        return await self._exit_code(execution, patiently=True)
+        begun = await self._begin((f"{PROGRAMS}/{program}",), user=user, folder="/")
+        with begun.connection:
+            await _read(begun, output or _Output(1 << 10))
+        return await self._exit_code(begun.id, patiently=True)
 
     async def _run(self, command: Sequence[str], limits: TaskLimits, mark: bytes) -> Ended:
         clock = asyncio.get_running_loop().time
-        execution, connection = await self._begin(command, user=self._user, folder=self._workdir)
+        begun = await self._begin(command, user=self._user, folder=self._workdir)
         started = self._looked = clock()
-        output = _Output(limits.output_bytes, mark)
-        reading = asyncio.ensure_future(_read(connection, output))
+        output, tick_s = _Output(limits.output_bytes, mark), _REPORT_TICK_S if mark else _TICK_S
+        reading = asyncio.ensure_future(_read(begun, output))
         watching = asyncio.ensure_future(self._watch(limits))
 
         def ended(end: End, exit_code: int | None = None) -> Ended:
@@ -505,8 +507,10 @@ class DockerContainer(Container):
 
         try:
             while True:
-                await asyncio.wait([reading, watching], timeout=_TICK_S, return_when=asyncio.FIRST_COMPLETED)
-                exit_code = await self._exit_code(execution, patiently=reading.done() and not output.is_over)
+                await asyncio.wait([reading, watching], timeout=tick_s, return_when=asyncio.FIRST_COMPLETED)
+                exit_code = None
+                if not output.is_over:
+                    exit_code = await self._exit_code(begun.id, patiently=reading.done())
                 if exit_code is not None:
                     await asyncio.wait([reading], timeout=_DRAIN_S)
                 if output.is_over:
@@ -522,7 +526,7 @@ class DockerContainer(Container):
             reading.cancel()
             watching.cancel()
             await asyncio.wait([reading, watching])
-            connection.close()
+            begun.connection.close()
             self._unseen_s += clock() - self._looked
 
     async def _watch(self, limits: TaskLimits) -> End:
@@ -545,9 +549,9 @@ class DockerContainer(Container):
             if usage is not None and usage.disk_bytes > limits.disk_mb * _MB:
                 return End.DISK_LIMIT
             if patience.is_due(now := clock()):
-                starved_s = patience.starved_s
-                patience.look(now, self._cpu_s, waiting=await self.waiting())
-                patience.begin_step(clock(), self._cpu_s)
+                starved_s, cpu_s = patience.starved_s, self._cpu_s
+                waiting = await self.waiting()
+                patience.look(now, cpu_s, waiting=waiting, looking_s=clock() - now)
                 self._counters.starved_seconds += patience.starved_s - starved_s
             if patience.is_over(now):
                 return End.TIME_LIMIT
@@ -602,7 +606,7 @@ class DockerContainer(Container):
         waiting = 1 - (after_s - before_s) / (min(1.0, self._cpus) * counted_s)
         return waiting if waiting > _LEAST_WAITING else 0.0
 
-    async def _begin(self, command: Sequence[str], *, user: str, folder: str) -> tuple[str, socket.socket]:
+    async def _begin(self, command: Sequence[str], *, user: str, folder: str) -> Begun:
         """Start a command. Who stops waiting for it leaves no connection open."""
         beginning = asyncio.ensure_future(self._daemon.begin(self.name, command, user=user, folder=folder))
         try:
@@ -626,6 +630,8 @@ class DockerContainer(Container):
         Raises:
             SandboxUnavailable: its container ended, and not for want of memory.
         """
+        if exit_code == 0:  # what ends together with its container is killed
+            return End.EXITED
         if self._is_gvisor and exit_code == _LOST_IN_GVISOR and not await self._is_alive():
             await self._daemon.reports(self.name, "die", _END_PATIENCE_S)
         state = await self._daemon.state(self.name)
@@ -658,9 +664,9 @@ def _free_mb(folder: Path) -> int:
     return space.f_bavail * space.f_frsize // _MB
 
 
-def _close(beginning: "asyncio.Future[tuple[str, socket.socket]]") -> None:
+def _close(beginning: "asyncio.Future[Begun]") -> None:
     if not beginning.cancelled() and beginning.exception() is None:
-        beginning.result()[1].close()
+        beginning.result().connection.close()
 
 
 class _Output:
@@ -701,16 +707,12 @@ class _Lines(_Output):
         self.has_begun.set()
 
 
-async def _read(connection: socket.socket, output: _Output) -> None:
+async def _read(begun: Begun, output: _Output) -> None:
     """Read a stream in Docker's attach format until it ends, or the output is whole or full."""
     loop = asyncio.get_running_loop()
-    buffer = bytearray()
+    buffer = bytearray(begun.beginning)
     with contextlib.suppress(OSError):
-        while not output.is_over:
-            piece = await loop.sock_recv(connection, 1 << 16)
-            if not piece:
-                return
-            buffer += piece
+        while True:
             while len(buffer) >= _STREAM_HEAD.size and not output.is_over:
                 _, length = _STREAM_HEAD.unpack_from(buffer)
                 end = _STREAM_HEAD.size + length
@@ -718,6 +720,12 @@ async def _read(connection: socket.socket, output: _Output) -> None:
                     break
                 output.add(bytes(buffer[_STREAM_HEAD.size : end]))
                 del buffer[:end]
+            if output.is_over:
+                return
+            piece = await loop.sock_recv(begun.connection, 1 << 16)
+            if not piece:
+                return
+            buffer += piece
 
 
 async def _set_up(container: Container, task: Task) -> None:

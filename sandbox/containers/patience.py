@@ -43,16 +43,15 @@ class Patience:
         """Whether to look at it."""
         return now_s >= self._looked_s + self._step_s or self.is_over(now_s)
 
-    def look(self, now_s: float, cpu_s: float, *, waiting: float) -> None:
-        """Note the CPU seconds that its container has used, and the share of its time that a ready thread may have waited."""
+    def look(self, now_s: float, cpu_s: float, *, waiting: float, looking_s: float = 0.0) -> None:
+        """Note the CPU seconds that its container has used, and the share of its time that a ready thread may have waited.
+
+        Finding that out took `looking_s` from then on. It is long where the machine is busy, and waiting, too.
+        """
         due_s, got_s = self._share * (now_s - self._looked_s), cpu_s - self._cpu_s
         if waiting and got_s >= _LEAST_USE * (1 - waiting) * due_s:
-            self.starved_s += max(0.0, min(due_s - got_s, waiting * due_s))
-        self.begin_step(now_s, cpu_s)
-
-    def begin_step(self, now_s: float, cpu_s: float) -> None:
-        """Begin to count from here."""
-        self._looked_s, self._cpu_s = now_s, cpu_s
+            self.starved_s += max(0.0, min(due_s - got_s, waiting * due_s)) + waiting * self._share * looking_s
+        self._looked_s, self._cpu_s = now_s + looking_s, cpu_s
 
     def is_over(self, now_s: float) -> bool:
         return now_s - self._began_s > self._wall_s + self.starved_s

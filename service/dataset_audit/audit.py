@@ -38,6 +38,8 @@ _NOTHING: Final = "```python\npass\n```"
 """A program that does nothing, for tests without a solution."""
 _ANY: Final = "any response"
 """Stands for a response in an item that no response can be judged by."""
+_WEAKNESSES: Final = {"nothing_guards": "unguarded", "inspects_tests": "inspects_tests"}
+"""Hints on rows whose right response is judged, by the field of the verdict's detail that says how weakly."""
 
 Admit = Callable[[int], contextlib.AbstractAsyncContextManager[object]]
 """Waits until so many items may be judged, and holds their place."""
@@ -222,6 +224,9 @@ def _note(report: Report, probe: _Probe, result: Result) -> None:
             report.add(_example(probe, "accepts_nothing", does))
     elif result.score is not None:
         report.earned[bin_of(result.score)] += 1
+        for reason, detail in _WEAKNESSES.items():
+            if detail in result.detail:
+                report.add(_example(probe, reason, f"{detail}: {result.detail[detail]}"))
         if result.score != 1.0:
             reason = "solution_fails" if probe.is_solution else "not_itself"
             answer = json.dumps(clip(probe.response), ensure_ascii=False)

@@ -36,7 +36,7 @@ class Severity(StrEnum):
 
 
 _WRONG: Final = frozenset({"not_itself", "solution_fails", "accepts_nothing"})
-_HINTS: Final = frozenset({"worked_solution", "inline_options"})
+_HINTS: Final = frozenset({"worked_solution", "inline_options", "nothing_guards", "inspects_tests"})
 
 
 def severity_of(reason: str) -> Severity:

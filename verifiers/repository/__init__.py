@@ -32,7 +32,7 @@ READ = Task(
 
 class Repository(BoxVerifier[RepositoryParams]):
     name = "repository"
-    version = "4"
+    version = "5"
     params = RepositoryParams
     summary = "The response's patch makes the failing tests of a repository pass, in a container of the task's image"
 
@@ -55,6 +55,7 @@ class Repository(BoxVerifier[RepositoryParams]):
             explain=item.explain,
             owner=item.owner,
             may_be_unguarded=item.params.unguarded == "allow",
+            may_inspect=item.params.inspects_tests == "allow",
         )
 
     async def _read(self, item: Item[RepositoryParams]) -> Change:

@@ -87,6 +87,8 @@ class Run:
     """Whether a test that must fail was run, and failed."""
     codes: Mapping[str, str] = field(default_factory=dict)
     """Digests of the code of tests, see `reports.Report`."""
+    inspections: frozenset[str] = frozenset()
+    """The same, of the code that looks at tests."""
     sources: Mapping[str, bytes] = field(default_factory=dict)
     """The text of files that were asked for, as they are before the tests run."""
     guard: Guard = Guard()
@@ -121,6 +123,7 @@ class Judging:
         explain: bool,
         owner: str = "",
         may_be_unguarded: bool = True,
+        may_inspect: bool = True,
     ) -> Verdict:
         """The verdict on a change. The base run is remembered for the same owner alone.
 
@@ -143,7 +146,10 @@ class Judging:
         doubt = _doubt(base, run, twin, tests=_asked(reference)) or await self._forged(reference, base, twin, owner)
         if doubt is not None:
             return _verdict(reference, base, doubt, explain=explain)
-        guarded = _with_guard(verdict, reference, base, run, twin)
+        inspections = sorted((run.inspections | twin.inspections) - base.inspections)
+        if inspections and not may_inspect:
+            return Verdict.wrong("inspects_tests", **verdict.detail, inspects_tests=inspections[:_SHOWN])
+        guarded = _with_guard(verdict, reference, base, run, twin, inspections)
         if "unguarded" in guarded.detail and not may_be_unguarded:
             return Verdict.wrong(
                 "unguarded", **guarded.detail, message=f"the twin run has not judged them: {twin.reason}"
@@ -270,7 +276,7 @@ class Judging:
             InvalidItem, BadTask, Unavailable, SandboxUnavailable: there is no result, and that is not the change's doing.
         """
         nonce = _nonce(is_turned=turned is not None)
-        plan = reports.plan(reference.log_format, reference.log_options, nonce)
+        plan = reports.plan(reference.log_format, reference.log_options, nonce, _files_of_tests(reference))
         files = await asyncio.to_thread(_given, reference, change, plan, turned or {}, sources)
         async with self._containers.open(_task(reference), files) as container:
             await give_edited(change, container, self._workers)
@@ -313,13 +319,20 @@ class Judging:
             raise Unavailable(f"worker_{outcome.exit}", outcome.message.partition("\n")[0])
         if outcome.exit is not WorkerExit.OK:
             return Run({}, str(End.OUTPUT_LIMIT), f"reading the report meets the {outcome.exit}", ended.cpu_s)
-        kind, message, states, is_whole, is_sound, codes = outcome.value
+        kind, message, states, is_whole, is_sound, codes, inspections = outcome.value
         if kind == "forged":
             return Run({}, "forged", message, ended.cpu_s)
         if not states:
             return _no_report(message, ended)
         state_of = {name: State(state) for name, state in states.items()}
-        return Run(state_of, cpu_s=ended.cpu_s, is_whole=is_whole, is_sound=is_sound, codes=codes)
+        return Run(
+            state_of,
+            cpu_s=ended.cpu_s,
+            is_whole=is_whole,
+            is_sound=is_sound,
+            codes=codes,
+            inspections=frozenset(inspections),
+        )
 
     async def _read_by_program(self, reference: RepositoryReference, ended: Ended) -> Run:
         try:
@@ -411,14 +424,24 @@ def _is_odd(test: str, base: Run, twin: Run) -> bool:
     return state is State.PASSED
 
 
-def _with_guard(verdict: Verdict, reference: RepositoryReference, base: Run, run: Run, twin: Run) -> Verdict:
-    """The verdict. It counts the tests that passed, and that no twin run guards."""
+def _with_guard(
+    verdict: Verdict, reference: RepositoryReference, base: Run, run: Run, twin: Run, inspections: Sequence[str]
+) -> Verdict:
+    """The verdict. It counts the tests that passed, and that no twin run guards, and names code that looks at tests."""
     passed = [test for test in _asked(reference) if run.passes(test, base)]
     unguarded = [test for test in passed if test not in base.guard.tests or test not in twin.states]
-    if not unguarded:
-        return verdict
-    detail = {**verdict.detail, "unguarded": f"{len(unguarded)}/{len(passed)}"}
+    detail = dict(verdict.detail)
+    if unguarded:
+        detail["unguarded"] = f"{len(unguarded)}/{len(passed)}"
+    if inspections:
+        detail["inspects_tests"] = inspections[:_SHOWN]
     return Verdict(verdict.status, verdict.score, verdict.reason, verdict.extracted, detail)
+
+
+def _files_of_tests(reference: RepositoryReference) -> set[str]:
+    names = reference.log_options.get("names", "whole")
+    files = {file for file, _ in negation.places(_asked(reference), reference.log_format, names).values()}
+    return files.union(reference.test_files)
 
 
 def _asked(reference: RepositoryReference) -> Sequence[str]:

@@ -138,3 +138,7 @@ class RepositoryParams(Params):
     unguarded: Literal["allow", "refuse"] = "allow"
     """What becomes of a task with tests that cannot be turned around, so that nothing shows whether a change made them pass by
     force. allow: it is judged, and `detail.unguarded` counts them. refuse: it is `invalid`."""
+    inspects_tests: Literal["allow", "refuse"] = "allow"
+    """What becomes of a change that makes code look at its tests: at their files, or at who has called it. Such code can tell the
+    twin run apart. allow: `detail.inspects_tests` names it. refuse: it earns 0 (`inspects_tests`). The same code does not count
+    if it looks without the change, too."""

@@ -162,12 +162,18 @@ def _swe_bench_pro(row: Row) -> dict[str, Any]:
         "workdir": "/app",
         "test_command": "\n".join([setup, f"{run} 2>{errors}", f"printf '\\0'; cat {errors}"]),
         # the last line before the tests takes their files from the commit of the solution
-        "protected": [*_files_of(str(row.get("test_patch") or "")), *(name for name in files if "/" in name)],
+        "protected": [*_files_of(str(row.get("test_patch") or "")), *_files_named(files, "/app")],
         "fail_to_pass": _strings(row, "fail_to_pass", "FAIL_TO_PASS"),
         "pass_to_pass": _strings(row, "pass_to_pass", "PASS_TO_PASS"),
         "log_format": "program",
         "log_options": {"program": _text(row, "parser"), "form": "script"},
     }
+
+
+def _files_named(names: Sequence[str], workdir: str) -> list[str]:
+    """The files below the working directory that names of tests or of files begin with, each once."""
+    paths = (name.partition("::")[0].removeprefix(f"{workdir}/") for name in names)
+    return list(dict.fromkeys(path for path in paths if "/" in path))
 
 
 def _multi_swe_bench(row: Row) -> dict[str, Any]:

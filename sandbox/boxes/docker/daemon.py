@@ -81,7 +81,7 @@ class Daemon:
 
         def start(client: docker.APIClient) -> socket.socket:
             client.create_container_from_config(options, name)  # type: ignore[no-untyped-call]  # its stubs have holes
-            connection = own_socket(client.attach_socket(name, params={**streams, "stream": 1}))
+            connection, _ = own_stream(client.attach_socket(name, params={**streams, "stream": 1}))  # nothing has begun
             try:
                 client.start(name)
             except BaseException:
@@ -181,16 +181,22 @@ def _wait_for_removal(client: docker.APIClient, name: str) -> None:
             raise SandboxUnavailable(f"the Docker daemon could not remove {name}: {failure}")
 
 
-def own_socket(file: Any) -> socket.socket:
-    """A socket of our own for a stream that the library opened.
+def own_stream(file: Any) -> tuple[socket.socket, bytes]:
+    """A socket of our own for a stream that the library opened, and the beginning of the stream: what the library has read
+    together with the head of the daemon's answer.
 
     The library closes its socket when its answer is garbage-collected.
     """
     lent: socket.socket = file._sock
+    connection = lent.dup()
     try:
-        connection = lent.dup()
+        for end in (lent, connection):
+            end.setblocking(False)
+        beginning: bytes = file._response.raw._fp.fp.peek()
+    except BaseException:
+        connection.close()
+        raise
     finally:
         file.close()
         lent.close()
-    connection.setblocking(False)
-    return connection
+    return connection, beginning

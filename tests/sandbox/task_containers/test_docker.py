@@ -3,10 +3,12 @@
 import asyncio
 import gc
 import os
+import socket
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import replace
+from http.client import HTTPResponse
 from pathlib import Path
 from typing import Any
 
@@ -277,6 +279,26 @@ async def test_a_report_is_all_that_its_command_wrote(containers: DockerContaine
     assert await shell(containers, f"{said}; sleep 600 & exit 3", is_report=True) == (End.EXITED, None, whole)
     assert await shell(containers, f"{said}; kill -9 $$", is_report=True) == (End.EXITED, 137, whole)
     assert await shell(containers, f"{said}; kill -9 $PPID; kill -9 $$", is_report=True) == (End.EXITED, 137, whole)
+
+
+@only_runc
+async def test_output_that_comes_with_the_head_of_the_answer_is_not_lost(
+    containers: DockerContainers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a busy machine a command may write before the library reads that it has begun."""
+    read_head = HTTPResponse.begin
+
+    def read_late(answer: HTTPResponse) -> None:
+        connection = answer.fp.raw._sock  # type: ignore[attr-defined]  # what a BufferedReader reads has no type
+        while (came := connection.recv(1 << 16, socket.MSG_PEEK)).startswith(
+            b"HTTP/1.1 101 "
+        ) and b"the end" not in came:
+            pass
+        read_head(answer)
+
+    async with containers.open(TASK, {}) as container:
+        monkeypatch.setattr(HTTPResponse, "begin", read_late)
+        assert (await container.run(["sh", "-c", "echo the end; exit 3"])).output == b"the end\n"
 
 
 @pytest.mark.repositories

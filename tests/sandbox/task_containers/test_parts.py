@@ -4,13 +4,14 @@ import asyncio
 import socket
 import struct
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
 from sandbox.base import SandboxUnavailable
 from sandbox.containers import Counters, End, NoContainers, Task, TaskLimits, TaskRefused
-from sandbox.containers.daemon import Image, TaskDaemon, Usage
+from sandbox.containers.daemon import Begun, Image, TaskDaemon, Usage
 from sandbox.containers.docker import DockerContainer
 from sandbox.containers.single_flight import SingleFlight
 from sandbox.containers.turns import Turns
@@ -122,20 +123,24 @@ class ScriptedDaemon(TaskDaemon):
         super().__init__("unix:///nowhere", at_once=1, patience_s=1)
         self.mark = b""
         """What a report is to write at its end."""
+        self.asked = 0
+        """How often it was asked for the end of a command."""
         self._exit_code = exit_code
         self._ours, self._theirs = socket.socketpair()
         self._ours.setblocking(False)
 
     def says(self, text: bytes, *, is_last: bool = False) -> None:
-        self._theirs.sendall(struct.pack("!B3xI", 1, len(text)) + text)
+        with suppress(BrokenPipeError):  # nobody may listen any more
+            self._theirs.sendall(struct.pack("!B3xI", 1, len(text)) + text)
         if is_last:
             self._theirs.close()
 
-    async def begin(self, name: str, command: Sequence[str], *, user: str, folder: str) -> tuple[str, socket.socket]:
+    async def begin(self, name: str, command: Sequence[str], *, user: str, folder: str) -> Begun:
         self.mark = command[4].encode() if len(command) > 4 else b""
-        return "command", self._ours
+        return Begun("command", self._ours, b"")
 
     async def exit_code(self, command: str) -> int | None:
+        self.asked += 1
         return self._exit_code
 
     async def state(self, name: str) -> dict[str, Any]:
@@ -181,6 +186,30 @@ async def test_a_report_that_was_killed_has_no_mark_and_is_judged_all_the_same()
     asyncio.get_running_loop().call_later(5.0, lambda: daemon.says(b"passed", is_last=True))
     ended = await container_of(daemon).run(["tests"], is_report=True)
     assert (ended.end, ended.exit_code, ended.output) == (End.EXITED, 137, b"passed")
+
+
+@in_virtual_time
+async def test_the_end_of_a_report_is_seldom_asked_for() -> None:
+    daemon = ScriptedDaemon(exit_code=None)
+    asyncio.get_running_loop().call_later(20.0, lambda: daemon.says(b"passed" + daemon.mark, is_last=True))
+    assert (await container_of(daemon).run(["tests"], is_report=True)).output == b"passed"
+    assert 0 < daemon.asked <= 10
+
+
+class SlowDaemon(ScriptedDaemon):
+    """Its command waits for a CPU, and so does whoever asks whether it does."""
+
+    async def is_ready_to_run(self, name: str) -> bool:
+        await asyncio.sleep(5.0)
+        return True
+
+
+@in_virtual_time
+async def test_a_machine_that_is_too_busy_to_be_looked_at_is_no_time_limit() -> None:
+    daemon = SlowDaemon(exit_code=None)
+    with pytest.raises(SandboxUnavailable, match="its machine is too busy"):
+        await container_of(daemon).run(["tests"], TaskLimits(wall_s=3.0))
+    daemon.says(b"late", is_last=True)
 
 
 @in_virtual_time

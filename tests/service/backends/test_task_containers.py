@@ -18,6 +18,7 @@ from sandbox.containers import NoContainers
 from sandbox.containers.docker import DockerContainers
 from service.backends.task_containers import DaemonWatch
 from service.dataset_audit.audit import audit
+from service.dataset_audit.report import Severity
 from service.dataset_audit.rows import Columns, read
 from service.limits import keys
 from service.run.core import open_core
@@ -166,12 +167,16 @@ async def test_an_audit_finds_tasks_that_cannot_be_solved(docker_address: str, t
         {**task, "patch": FIX},
         {**task, "patch": WRONG},
         {**task, "patch": FIX, "fail_to_pass": ["tests/test_calc.py::test_double"], "pass_to_pass": []},
+        {**task, "patch": FIX.replace("return a + b", "import sys; sys._getframe(1); return a + b")},
+        {**task, "patch": FIX, "log_options": {"names": "r2e"}, "fail_to_pass": ["test_add"], "pass_to_pass": []},
     ]
     rows.write_text("".join(json.dumps({"reference": each}) + "\n" for each in tasks))
     async with open_core(Settings(sandbox="none", workers=1, docker_host=docker_address)) as core:
         report = await audit(core.engine, read(rows, Columns(verifier="repository")), lambda report: None)
     assert [(finding.row, finding.reason) for finding in report.findings] == [(2, "not_itself"), (3, "base_passes")]
-    assert report.own_answers == 3
+    assert report.own_answers == 5
+    hints = {kind.reason: kind.rows for kind in report.kinds.values() if kind.severity is Severity.HINT}
+    assert hints == {"inspects_tests": 1, "nothing_guards": 1}
 
 
 @pytest.mark.parametrize(

@@ -235,6 +235,69 @@ def test_the_code_of_a_test_of_unittest_is_told(tmp_path: Path) -> None:
     assert codes[2][name] != codes[0][name]
 
 
+LOOKS = {
+    "reads": ("open('test_it.py').read()", "open"),
+    "asks": ("__import__('linecache').getline(__import__('sys').modules['test_it'].__file__, 1)", "open"),
+    "climbs": ("__import__('sys')._getframe(1).f_code", "sys._getframe"),
+    "stacks": ("__import__('inspect').stack(0)[1].lineno", "sys._getframe"),
+    "hides": ("eval('__import__(\"sys\")._getframe(1).f_code')", "sys._getframe"),
+    "links": ("__import__('os').symlink('test_it.py', 'other.py') is None", "os.symlink"),
+    "explains": ("__import__('traceback').format_stack()", ""),
+    "reads_itself": ("open(__file__).read()", ""),
+    "imports": ("__import__('folder.test_it')", ""),
+}
+"""What code does to look at tests, by the module that has it, and the audit event that tells it."""
+OF_TESTS = """
+import linecache, sys, unittest
+linecache.clearcache()
+class A(unittest.TestCase):
+    def test_it(self):
+        for name in NAMES:
+            linecache.clearcache()
+            assert __import__(name).look()
+        assert open(__file__).read() and sys._getframe(0)
+    def test_wrong(self): assert 0
+"""
+
+
+@pytest.mark.parametrize(("runner", "command"), [("pytest", PYTEST), ("unittest", ("-m", "unittest", "-v", "test_it"))])
+def test_code_that_looks_at_tests_is_named(tmp_path: Path, runner: str, command: Sequence[str]) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "test_it.py").touch()
+    files = {f"{name}.py": f"def look(): return {code}\n" for name, (code, _) in LOOKS.items()}
+    report = run_tests(tmp_path, OF_TESTS.replace("NAMES", str(list(LOOKS))), files, runner, command)
+    assert sorted(report.states.values()) == ["failed", "passed"]
+    assert set(report.inspections) == {f"{name}.py: {event}" for name, (_, event) in LOOKS.items() if event}
+
+
+@pytest.mark.parametrize(
+    ("runner", "command", "name", "trick"),
+    [
+        (
+            "pytest",
+            PYTEST,
+            "_pytest.python.Function.runtest",
+            "import _pytest.python as p; p.Function.runtest = lambda self: None",
+        ),
+        (
+            "unittest",
+            ("-m", "unittest", "-v", "test_it"),
+            "unittest.case.TestCase.run",
+            "import unittest as u; u.TestCase.run.__code__ = u.TestCase.debug.__code__",
+        ),
+    ],
+)
+def test_functions_of_the_runner_that_are_replaced_are_named(
+    tmp_path: Path, runner: str, command: Sequence[str], name: str, trick: str
+) -> None:
+    tests = OF_TESTS.replace("NAMES", "['calc']")
+    for number, code in enumerate(("1", f"not exec({trick!r})")):
+        (tmp_path / str(number)).mkdir()
+        files = {"calc.py": f"def look(): return {code}\n"}
+        report = run_tests(tmp_path / str(number), tests, files, runner, command)
+        assert set(report.inspections) == ({f"{name}: replaced"} if number else set())
+
+
 def run_pytest(folder: Path, tests: str, files: Mapping[str, str] | None = None, runs: int = 1) -> Mapping[str, State]:
     """The states of tests in a real run of pytest with our plugin."""
     return run_tests(folder, tests, files, "pytest", PYTEST, runs).states
@@ -250,7 +313,7 @@ def run_tests(
     nonce: str = NONCE,
 ) -> Report:
     """The report of a real run of tests with our plugin."""
-    planned = plan(log_format, {}, nonce)
+    planned = plan(log_format, {}, nonce, ["test_it.py"])
     for name, content in planned.files.items():
         path = folder / name
         path.parent.mkdir(exist_ok=True)

@@ -187,6 +187,27 @@ def test_tests_that_nothing_guards_are_counted_or_refused(judge: Judge) -> None:
     assert guarded.score == 1.0
 
 
+READS_ITS_TESTS = """\
+import re, sys
+def add(a, b):
+    tests = open(sys._getframe(1).f_code.co_filename).read()
+    return int(re.search(f"add.{a}, {b}. == (-?[0-9]+)", tests)[1])
+def double(x):
+    return 2 * x
+"""
+
+
+@pytest.mark.repositories
+def test_a_change_that_reads_its_tests_is_named_or_refused(judge: Judge) -> None:
+    paid = judge.verdict(source(READS_ITS_TESTS))
+    events = ["calc/__init__.py: open", "calc/__init__.py: sys._getframe"]
+    assert (paid.score, paid.detail["inspects_tests"]) == (1.0, events)
+    params = RepositoryParams.model_validate({"reference": judge.task, "inspects_tests": "refuse"})
+    refused, right = judge.judged(Item(source(READS_ITS_TESTS), params), Item(FIX, params))
+    assert (refused.status, refused.score, refused.reason) == (Status.OK, 0.0, "inspects_tests")
+    assert right.score == 1.0
+
+
 @pytest.mark.repositories
 def test_a_test_that_gave_up_before_the_change_may_give_up_after_it(judge: Judge) -> None:
     tests = FILES["tests/test_calc.py"] + "\n\ndef test_later():\n    import pytest\n    pytest.xfail('later')\n"

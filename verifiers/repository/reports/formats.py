@@ -1,7 +1,8 @@
 """The formats of reports by name."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+import posixpath
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
@@ -46,15 +47,15 @@ def check(log_format: str, options: Mapping[str, str]) -> None:
         swebench.check(options.get("parser"))
 
 
-def plan(log_format: str, options: Mapping[str, str], nonce: str) -> ReportPlan:
-    """How the command is made to report. `nonce` is secret and used once.
+def plan(log_format: str, options: Mapping[str, str], nonce: str, tests: Iterable[str] = ()) -> ReportPlan:
+    """How the command is made to report. `nonce` is secret and used once; `tests` are the paths of files of tests.
 
     Raises:
         InvalidItem, Unavailable: see `check`.
     """
     check(log_format, options)
     if log_format in _RUNNERS:
-        return _plugin_plan(log_format, nonce)
+        return _plugin_plan(log_format, nonce, tests)
     return ReportPlan(workspace_report=options["path"] if log_format == "junit" else None)
 
 
@@ -77,26 +78,26 @@ def report_of(log_format: str, options: Mapping[str, str], log: bytes, report: b
         earlier = codes.setdefault(name, code)
         if earlier != signed.CHANGED:  # tests may share a name, as in `r2e`
             codes[name] = code if code in (earlier, signed.CHANGED) else ""
-    return Report(
-        tests, signed_report.is_whole, signed_report.is_sound, {name: code for name, code in codes.items() if code}
-    )
+    known = {name: code for name, code in codes.items() if code}
+    return Report(tests, signed_report.is_whole, signed_report.is_sound, known, frozenset(signed_report.inspections))
 
 
 @worker_function
 def report_in_worker(payload: list[Any]) -> list[Any]:
-    """Run `report_of` in a worker: `[kind of error, message, states, is_whole, is_sound, codes]`."""
+    """Run `report_of` in a worker: `[kind of error, message, states, is_whole, is_sound, codes, inspections]`."""
     try:
         report = report_of(*payload)
         states = {sendable(name): state for name, state in report.states.items()}
         codes = {sendable(name): code for name, code in report.codes.items()}
-        return ["", "", states, report.is_whole, report.is_sound, codes]
+        inspections = sorted(map(sendable, report.inspections))
+        return ["", "", states, report.is_whole, report.is_sound, codes, inspections]
     except ForgedReport as error:
-        return ["forged", str(error), {}, False, False, {}]
+        return ["forged", str(error), {}, False, False, {}, []]
     except UnreadableReport as error:
-        return ["unreadable", str(error), {}, False, False, {}]
+        return ["unreadable", str(error), {}, False, False, {}, []]
 
 
-def _plugin_plan(runner: str, nonce: str) -> ReportPlan:
+def _plugin_plan(runner: str, nonce: str, tests: Iterable[str]) -> ReportPlan:
     plugin, key, channel = f"report_{nonce[:16]}", f"key_{nonce[:16]}", f"channel_{nonce[:16]}"
     programs, addopts = _RUNNERS[runner]
     marks = {
@@ -105,6 +106,7 @@ def _plugin_plan(runner: str, nonce: str) -> ReportPlan:
         "@REPORT_FILE@": f"{MADE}/report",
         "@GIVEN@": GIVEN,
         "@PROGRAMS@": programs,
+        '"@TESTS@"': repr(tuple(sorted({posixpath.basename(path) for path in tests}))),
         "@MODULES@": f"{plugin} {runner} runpy pkgutil",
     }
     sources = {channel: "channel", plugin: f"{runner}_plugin", "sitecustomize": "early"}

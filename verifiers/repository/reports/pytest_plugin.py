@@ -8,7 +8,12 @@ At the end it runs a copy of a test that must fail. If that passes, something ma
 import types
 from typing import Any
 
-from verifiers.repository.reports.channel import channels, code_of
+from verifiers.repository.reports.channel import Replaced, channels, code_of
+
+_DECIDING = ["python", "runner", "reports", "main", "nodes", "skipping", "outcomes", "fixtures", "_code", "assertion"]
+_PACKAGES = ("pluggy.", *(f"_pytest.{name}." for name in _DECIDING))
+_runner: Any = []
+"""Its functions before any file of the repository is imported."""
 
 
 class _Reporter:
@@ -20,6 +25,7 @@ class _Reporter:
         self._copy: Any = None
         self._phases: Any = {}
         self._codes: Any = {}
+        self._runner = _runner.pop() if _runner else Replaced(_PACKAGES)
         report("", "begin")
 
     def pytest_itemcollected(self, item: Any) -> None:
@@ -28,6 +34,8 @@ class _Reporter:
             self._write(item.nodeid, f"code {code}")
 
     def pytest_runtest_makereport(self, item: Any, call: Any) -> None:
+        if self._copy is None and call.when == "call":
+            self._runner.tell(self._write)
         if self._copy is None and call.when == "call" and _code(item) != self._codes.get(item.nodeid, ""):
             self._write(item.nodeid, "changed")
 
@@ -100,6 +108,10 @@ def _is_marked(item: Any) -> bool:
     function = getattr(item, "obj", None)
     owners = (function, getattr(item, "cls", None))
     return find("xfail") is not None or any(getattr(owner, "__unittest_expecting_failure__", False) for owner in owners)
+
+
+def pytest_load_initial_conftests() -> None:
+    _runner.append(Replaced(_PACKAGES))
 
 
 def pytest_configure(config: Any) -> None:

@@ -3,6 +3,7 @@
     ["signature", "tests/test_a.py::test_b", "passed"]        of a test
     ["signature", "tests/test_a.py::test_b", "code 12ab"]     a digest of its code; `changed`: it was another one when it ran
     ["signature", "", "begin"]                                begin, end: of a run; sound, forged: of the copy that must fail
+    ["signature", "", "inspects calc.py: open"]               code that is no test's looks at tests
 
 A command may run pytest several times. The key of each run follows from that of the one before.
 """
@@ -19,6 +20,7 @@ from verifiers.repository.reports.state import ForgedReport, State
 _MOST_RUNS: Final = 64
 _STATES: Final = frozenset(State)
 _CODE: Final = "code "
+_INSPECTS: Final = "inspects "
 CHANGED: Final = "changed"
 """In the place of the digest of a test's code: it was replaced while the tests ran."""
 
@@ -34,6 +36,8 @@ class SignedReport:
     """Whether each run that began has come to its end."""
     is_sound: bool = False
     """Whether a test that must fail was run, and failed."""
+    inspections: set[str] = field(default_factory=set)
+    """See `reports.Report`."""
 
 
 def read(report: bytes, key: str) -> SignedReport:
@@ -57,6 +61,8 @@ def read(report: bytes, key: str) -> SignedReport:
             if word not in _STATES:
                 raise ForgedReport("a line of the report has a state that is not pytest's")
             signed_report.tests.append((name, State(word)))
+        elif word.startswith(_INSPECTS):
+            signed_report.inspections.add(word.removeprefix(_INSPECTS))
         elif word == "forged":
             raise ForgedReport("a test that must fail has passed")
         elif word == "begin":

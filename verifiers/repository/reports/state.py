@@ -27,6 +27,8 @@ class Report:
     """Whether a test that must fail was run, and failed."""
     codes: Mapping[str, str] = field(default_factory=dict)
     """A digest of the code of each test that is known, or `signed.CHANGED`."""
+    inspections: frozenset[str] = frozenset()
+    """Which code, that is no test's, looks at tests and how: `calc.py: open`. The other word is an audit event of Python."""
 
 
 class UnreadableReport(Exception):

@@ -8,7 +8,7 @@ import sys
 import unittest
 from typing import Any
 
-from verifiers.repository.reports.channel import channels, code_of
+from verifiers.repository.reports.channel import Replaced, channels, code_of
 
 
 class _Reporter:
@@ -19,6 +19,7 @@ class _Reporter:
         self._result: Any = None
         self._states: Any = {}
         self._last: Any = None
+        self.runner: Any = None
 
     def begin(self, result: Any) -> None:
         if self._result is None:
@@ -43,6 +44,8 @@ class _Reporter:
 
     def stop(self, result: Any, test: Any) -> None:
         state = self._states.pop(id(test), "") if result is self._result else ""
+        if result is self._result:
+            self.runner.tell(self._write)
         if state:
             self._write(str(test), state)
 
@@ -128,9 +131,11 @@ def _begin() -> None:
     channel = channels.pop() if channels else None
     if channel is not None:
         report, is_turned = channel
-        _listen(_Reporter(report))
+        reporter = _Reporter(report)
+        _listen(reporter)
         if is_turned:
             _turn()
+        reporter.runner = Replaced(("unittest.",))
 
 
 _begin()
