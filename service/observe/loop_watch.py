@@ -8,7 +8,8 @@ same step   since the last look the loop took no turn, and the same callback run
 new step    a step that was noted has ended, and is counted if it took `LONG_S` or more
 
 A call of C code that keeps the interpreter to itself keeps this thread from looking, too. It looks as soon as the call
-is over, while its caller still runs; how long it had to wait says how long the call took at least.
+is over, while its caller still runs; how long it had to wait says how long the call took at least. It also waits while C
+code gives the interpreter up often, and others take it sooner: so the loop notes its turns while nobody looks.
 
 So what is counted is less than what a step took, by twenty milliseconds at most. CPU time is counted, because on a shared
 machine time also passes while other processes run.
@@ -49,7 +50,10 @@ class LoopWatch:
         self._look_every_s = look_every_s
         self._names: set[str] = set()
         self._turn = 0
+        self._turn_s = 0.0
+        """The CPU clock of the loop's thread in its last turn that was noted."""
         self._is_marked = False
+        self._looks = 0
         self._ending = threading.Event()
         self._step: tuple[int, int] | None = None
         """The step at the last look: the turn of the loop, and the frame at the bottom of the callback."""
@@ -82,13 +86,15 @@ class LoopWatch:
         cpu_s, waits = time.clock_gettime(clock), _waits()
         while not self._ending.is_set():
             time.sleep(self._look_every_s)
+            self._looks += 1
             before_s, cpu_s = cpu_s, time.clock_gettime(clock)
             waits_before, waits = waits, _waits()
-            self._look(thread, bottom, cpu_s, self._kept_s(cpu_s - before_s, waits - waits_before))
+            kept_s = self._kept_s(cpu_s - before_s, waits - waits_before)
+            self._look(thread, bottom, cpu_s, max(0.0, min(kept_s, cpu_s - self._turn_s)))
             if self._step is not None and not self._is_marked:
                 self._is_marked = True
                 try:
-                    loop.call_soon_threadsafe(self._take_turn)
+                    loop.call_soon_threadsafe(self._take_turn, loop, self._looks)
                 except RuntimeError:  # the loop is closed
                     return
 
@@ -101,9 +107,13 @@ class LoopWatch:
         interval_s = sys.getswitchinterval()
         return max(0.0, min((waits - 3) * interval_s, cpu_s - self._look_every_s - interval_s))
 
-    def _take_turn(self) -> None:
+    def _take_turn(self, loop: asyncio.AbstractEventLoop, looks: int) -> None:
+        """Note a turn, and others every 5 ms until the next look."""
         self._turn += 1
+        self._turn_s = time.thread_time()
         self._is_marked = False
+        if self._looks == looks and not self._ending.is_set():
+            loop.call_later(LONG_S, self._take_turn, loop, looks)
 
     def _look(self, thread: int, bottom: int, cpu_s: float, kept_s: float) -> None:
         frames = _frames(sys._current_frames().get(thread), bottom)

@@ -9,6 +9,7 @@ from typing import Any
 import uvicorn
 from starlette.types import ASGIApp
 
+from service.cancellation import cancel
 from service.doors.http.connection import Connection
 from service.run.sockets import BACKLOG
 from service.settings import Settings
@@ -43,9 +44,10 @@ class HttpServer(uvicorn.Server):
 
 
 async def first(*awaitables: Any) -> None:
-    """Wait for the first of them."""
+    """Wait for the first of them. Those that are coroutines end then."""
     tasks = [asyncio.ensure_future(awaitable) for awaitable in awaitables]
     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    await cancel(*(task for task in tasks if task not in awaitables))
 
 
 def http_config(app: ASGIApp, settings: Settings, certificates: ssl.SSLContext | None) -> uvicorn.Config:

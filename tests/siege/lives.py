@@ -1,4 +1,4 @@
-"""Whole lives of what callers begin and end: interactions, jobs, audits, searches, sessions, runs, keys. Each is new."""
+"""Whole lives of what callers begin and end: interactions, jobs, audits, searches, sessions, runs, prompts, groups. Each is new."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -95,6 +95,20 @@ def run(caller: Caller, index: int) -> None:
     assert answer["summary"]["ok"] == 1, answer
 
 
+def prompt(caller: Caller, index: int) -> None:
+    """A new prompt with its responses, for the watch; then it is asked which prompts teach, and for alarms."""
+    asked = Draw("prompt", index).sentence()
+    items = [{**item("exact_match", 4 * index + number), "prompt": asked} for number in range(4)]
+    caller.post("/v1/score", {"items": items, "run_id": "siege"})
+    caller.request("GET", "/v1/prompts?run=siege&count=4&by_variance=true")
+    caller.request("GET", "/v1/watch/alarms?run=siege")
+
+
+def receipt(caller: Caller, index: int) -> None:
+    [result] = caller.post("/v1/score", {"items": [item("exact_match", index)], "receipts": True})["results"]
+    assert result["detail"]["receipt"]["id"] == result["id"], result
+
+
 def group(caller: Caller, index: int) -> None:
     """A whole group, by majority."""
     answers = [2 * index, 2 * index, 2 * index + 1]
@@ -117,5 +131,17 @@ def group_of_members(caller: Caller, index: int) -> None:
 
 LIVES: Final[Mapping[str, Callable[[Caller, int], None]]] = {
     make.__name__: make
-    for make in (interaction, job, audit, log_search, nemo_gym_session, openenv_session, run, group, group_of_members)
+    for make in (
+        interaction,
+        job,
+        audit,
+        log_search,
+        nemo_gym_session,
+        openenv_session,
+        run,
+        prompt,
+        receipt,
+        group,
+        group_of_members,
+    )
 }

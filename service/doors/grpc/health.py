@@ -6,19 +6,20 @@ others. It answers bytes that are not a message with a traceback.
 """
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
 from typing import Any, Final
 
 import grpc
 from grpc_health.v1 import health_pb2
 from grpc_health.v1.health_pb2 import HealthCheckResponse
 
+from service.doors.grpc.ending import end_call
 from service.observe.readiness import Readiness
 
 NAME: Final = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
 _POLL_S: Final = 0.5
 
-Parse = Callable[[type[Any], bytes, Any], Any]
+Parse = Callable[[type[Any], bytes, Any], Awaitable[Any]]
 """Parses the message in the bytes. Refuses the call and returns None if there is none."""
 
 
@@ -59,14 +60,14 @@ class Health:
         return HealthCheckResponse.NOT_SERVING if self._readiness().problems else HealthCheckResponse.SERVING
 
     async def _check(self, body: bytes, context: Any) -> Any:
-        request = self._parse(health_pb2.HealthCheckRequest, body, context)
+        request = await self._parse(health_pb2.HealthCheckRequest, body, context)
         if request is not None and request.service not in self._services:
-            context.set_code(grpc.StatusCode.NOT_FOUND)
-            context.set_details(f"no service of that name; there are {sorted(self._services)}")
+            detail = f"no service of that name; there are {sorted(self._services)}"
+            await end_call(context, grpc.StatusCode.NOT_FOUND, detail)
         return HealthCheckResponse(status=self._status())
 
     async def _watch(self, body: bytes, context: Any) -> None:
-        request = self._parse(health_pb2.HealthCheckRequest, body, context)
+        request = await self._parse(health_pb2.HealthCheckRequest, body, context)
         if request is None:
             return
         if request.service not in self._services:  # by the protocol it may appear later, and the caller waits

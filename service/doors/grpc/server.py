@@ -21,6 +21,7 @@ from grpc_reflection.v1alpha import reflection
 
 from service.asked import PIN_HEADER, RECEIPT_HEADER
 from service.cancellation import cancel
+from service.doors.grpc.ending import end_call, without_frames
 from service.doors.grpc.health import NAME as HEALTH_SERVICE
 from service.doors.grpc.health import Health
 from service.doors.grpc.messages import (
@@ -124,12 +125,12 @@ def build_server(
     return server, health
 
 
-def _asked(kind: type[Any], body: bytes, context: Any) -> Any:
+async def _asked(kind: type[Any], body: bytes, context: Any) -> Any:
     """Parse the message of a call, for services other than ours. None if the call was refused."""
     try:
         return parse(kind, body)
     except RequestError as error:
-        _refuse(context, error)
+        await _refuse(context, error)
         return None
 
 
@@ -221,7 +222,9 @@ class Door:
                 raise trouble
         finally:
             await cancel(reading)
-            trouble = None  # its traceback has this frame: a cycle that would hold the message
+            # The traceback of the error has this frame, and the task has the error: cycles that would hold the message.
+            del reading
+            trouble = None
 
     async def _read_stream(
         self,
@@ -249,7 +252,7 @@ class Door:
                     group.create_task(self._answer_one(stream_item, context, answers))
                     call.items += 1
             except RequestError as error:
-                trouble = error.with_traceback(None)  # which has this frame and its message
+                trouble = without_frames(error)  # this frame and its message are among them
                 group.create_task(_read_rest(bodies))
         return trouble
 
@@ -327,7 +330,7 @@ class Door:
         async with self._serving(method, metadata, context) as call:
             await self._admit(call, metadata, context)
             return await work(call, metadata)
-        return b""  # it was refused: gRPC sends the status, and no message
+        return b""  # it was refused, and its status is sent
 
     @contextlib.asynccontextmanager
     async def _serving(self, method: str, metadata: Metadata, context: Context) -> AsyncIterator[Call]:
@@ -341,12 +344,11 @@ class Door:
             code = "OK"
         except RequestError as error:
             code = error.grpc_code.name
-            _refuse(context, error)
+            await _refuse(context, error)
         except Exception:
             code = "INTERNAL"
             log.exception("the gRPC door raised", request_id=call.request_id)
-            context.set_code(grpc.StatusCode.INTERNAL)
-            context.set_details(_BUG)
+            await end_call(context, grpc.StatusCode.INTERNAL, _BUG)
         finally:
             call.finish(self._metrics, code)
 
@@ -392,20 +394,14 @@ def _metadata(context: Context) -> Metadata:
     return metadata
 
 
-def _refuse(context: Context, error: RequestError) -> None:
-    """Set the code of the error. Trailing metadata holds the same problem+json as over HTTP. The method is to return then.
-
-    `context.abort` would keep an exception in the context, and with it all frames that it went through, which have the
-    context: a cycle that holds the message, 60 MB of it, until the garbage is collected.
-    """
+async def _refuse(context: Context, error: RequestError) -> None:
+    """End the call with the code of the error. Trailing metadata holds the same problem+json as over HTTP."""
     trailers: list[tuple[str, str | bytes]] = [("problem-bin", encode(error.problem()))]
     if error.retry_after_s is not None:
         trailers.append(("retry-after", f"{error.retry_after_s:.1f}"))
         if isinstance(error, Overloaded):
             trailers.append(("grpc-status-details-bin", _retry_info(error)))
-    context.set_code(error.grpc_code)
-    context.set_details(error.detail)
-    context.set_trailing_metadata(tuple(trailers))
+    await end_call(context, error.grpc_code, error.detail, tuple(trailers))
 
 
 async def _read_rest(bodies: AsyncIterator[bytes]) -> None:

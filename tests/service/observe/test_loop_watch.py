@@ -1,8 +1,11 @@
 """The watch of the event loop: it counts long steps, with their names, and nothing else."""
 
 import asyncio
+import itertools
+import threading
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -98,6 +101,34 @@ def test_many_short_steps_are_not_a_long_one() -> None:
             await asyncio.sleep(0)
 
     assert uvloop.run(watched(work())) == {}
+
+
+async def test_short_steps_while_the_watch_waits_are_not_a_long_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """C code that gives the interpreter up often wakes the watch each time, and other threads are sooner."""
+    waits = itertools.count(0, 60)
+    clock = time.pthread_getcpuclockid(threading.get_ident())
+    is_over = threading.Event()
+    steps: list[float] = []
+
+    def come_late(seconds: float) -> None:
+        until_s = time.clock_gettime(clock) + 2 * LONG
+        while time.clock_gettime(clock) < until_s and not is_over.is_set():
+            time.sleep(seconds)
+
+    async def work(is_done: Callable[[], object]) -> None:
+        while not is_done():
+            busy(0.001)
+            await asyncio.sleep(0)
+
+    watch = LoopWatch(lambda _, seconds: steps.append(seconds))
+    with watch.watching():
+        await work(lambda: watch._turn)
+        monkeypatch.setattr(loop_watch, "time", SimpleNamespace(**{**vars(time), "sleep": come_late}))
+        monkeypatch.setattr(loop_watch, "_waits", lambda: next(waits))
+        looks = watch._looks
+        await work(lambda: watch._looks > looks + 4)
+        is_over.set()
+    assert max(steps, default=0.0) < LONG
 
 
 def test_waiting_is_not_a_long_step() -> None:

@@ -15,6 +15,7 @@ import pytest
 from rewardline import AsyncClient
 
 from service.doors.grpc.pb import rewardline_pb2 as pb
+from service.run.http_server import first
 from tests.conftest import Served, serving
 from tests.ports import free_ports
 from tests.service.doors.http.test_app import _all, _open
@@ -192,3 +193,10 @@ def _items(served: Served) -> float:
 
 def _metrics(served: Served) -> str:
     return httpx.get(f"{served.url}/metrics").text
+
+
+async def test_what_waited_beside_the_first_ends_with_it() -> None:
+    """A task that nobody awaits is told of in the log when it is forgotten."""
+    begun = asyncio.all_tasks()
+    await first(asyncio.sleep(0), asyncio.Event().wait())
+    assert asyncio.all_tasks() == begun

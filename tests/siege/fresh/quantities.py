@@ -74,7 +74,7 @@ def math(draw: Draw) -> Posted:
             (rf"\frac{{{half.numerator}}}{{{half.denominator}}}", rf"\frac{{{a * c + wrong}}}{{{b * c}}}"),
             (f"x^2+{b}x+{a}", f"{a + wrong}+{b}x+x^2"),
             (f"(x+{b})(x+{a})", f"x^2+{a + b}x+{a * b + wrong}"),
-            (rf"{b}\sqrt{{{a}}}", rf"\sqrt{{{a * b * b + wrong}}}"),
+            (rf"{b}\sqrt{{{a}}}", rf"\sqrt{{{(a + wrong) * b * b}}}"),
             (rf"\left({a}, {b}, {c}\right)", f"({a}, {b + wrong}, {c})"),
             (rf"\{{{a}, {b}\}}", rf"\{{{b}, {a + wrong}\}}"),
             (f"[{a}, {a + b})", f"[{a}, {a + b + wrong})"),

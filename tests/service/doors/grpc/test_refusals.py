@@ -1,8 +1,8 @@
 """What a refused call leaves behind: nothing. The server is in this process, so that its garbage can be looked at."""
 
 import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from types import FrameType
 from typing import Any
@@ -20,6 +20,8 @@ from service.settings import Settings
 
 _TOO_MANY = pb.ScoreRequest(items=[pb.Item()] * 9_000).SerializeToString()
 _NO_MESSAGE = b"\xff" * 1_000
+_BUG = pb.ScoreRequest(items=[pb.Item(verifier="math")]).SerializeToString()
+"""There is no engine that could score it."""
 
 
 @contextmanager
@@ -39,17 +41,8 @@ def garbage() -> Iterator[list[Any]]:
         gc.enable()
 
 
-@pytest.mark.parametrize(
-    ("method", "message", "code"),
-    [
-        ("rewardline.v1.Verifier/Score", _TOO_MANY, "OUT_OF_RANGE"),
-        ("rewardline.v1.Verifier/Score", _NO_MESSAGE, "INVALID_ARGUMENT"),
-        ("grpc.health.v1.Health/Check", _NO_MESSAGE, "INVALID_ARGUMENT"),
-        ("grpc.health.v1.Health/Check", b"\x0a\x01x", "NOT_FOUND"),
-    ],
-    ids=["items", "no message", "no message of health", "health of nobody"],
-)
-async def test_a_refused_message_is_held_by_nothing(method: str, message: bytes, code: str) -> None:
+@asynccontextmanager
+async def serving() -> AsyncIterator[grpc.aio.Channel]:
     settings = Settings(sandbox="none")
     admission = Admission(settings.max_items_in_flight, settings.max_body_bytes)
     engine: Any = None  # no call comes so far
@@ -57,15 +50,42 @@ async def test_a_refused_message_is_held_by_nothing(method: str, message: bytes,
         settings, Keys({}), engine, engine, engine, admission, Metrics("0"), partial(Readiness, {})
     )
     port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+        yield channel
+    await server.stop(None)
+
+
+@pytest.mark.parametrize(
+    ("method", "message", "code"),
+    [
+        ("rewardline.v1.Verifier/Score", _TOO_MANY, "OUT_OF_RANGE"),
+        ("rewardline.v1.Verifier/Score", _NO_MESSAGE, "INVALID_ARGUMENT"),
+        ("rewardline.v1.Verifier/Score", _BUG, "INTERNAL"),
+        ("rewardline.v1.Verifier/ScoreStream", _NO_MESSAGE, "INVALID_ARGUMENT"),
+        ("grpc.health.v1.Health/Check", _NO_MESSAGE, "INVALID_ARGUMENT"),
+        ("grpc.health.v1.Health/Watch", _NO_MESSAGE, "INVALID_ARGUMENT"),
+        ("grpc.health.v1.Health/Check", b"\x0a\x01x", "NOT_FOUND"),
+    ],
+    ids=["items", "no message", "bug", "stream", "no message of health", "watch of health", "health of nobody"],
+)
+async def test_a_refused_message_is_held_by_nothing(method: str, message: bytes, code: str) -> None:
     with garbage() as left:
-        await server.start()
-        async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
-            with pytest.raises(grpc.aio.AioRpcError) as caught:
-                await channel.unary_unary(f"/{method}")(message)  # type: ignore[call-arg]  # both serializers are optional
-        await server.stop(None)
-        assert caught.value.code().name == code
-        del caught
+        async with serving() as channel:
+            assert await answer(channel, method, message) == (code, [])
     ours = [
         part.f_code.co_qualname for part in left if isinstance(part, FrameType) and "service" in part.f_code.co_filename
     ]
     assert ours == []
+
+
+async def answer(channel: grpc.aio.Channel, method: str, message: bytes) -> tuple[str, list[bytes]]:
+    """The code of a call, and the messages that came before it: a caller who reads a stream sees them all."""
+    call: Any = channel.stream_stream(f"/{method}")(iter([message]))  # type: ignore[call-arg]  # both serializers are optional
+    messages: list[bytes] = []
+    try:
+        async for part in call:
+            messages.append(part)
+    except grpc.aio.AioRpcError as error:
+        return error.code().name, messages
+    return "OK", messages
