@@ -4,10 +4,12 @@ import hashlib
 import json
 import os
 import select
+import signal
 import subprocess
 import time
 import tomllib
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -125,6 +127,7 @@ class _Process:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=WORKER.parent,
+            start_new_session=True,
         )
         if self._answer(MOST_CPU_S * 6, MOST_S * 6) is not None:
             raise RuntimeError(
@@ -132,7 +135,8 @@ class _Process:
             )
 
     def close(self) -> None:
-        self._process.kill()
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)  # with children of the grader, which hold its pipes
         self._process.communicate()
 
     def ask(self, gold: str, response: str) -> tuple[float, Answer]:
