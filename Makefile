@@ -49,11 +49,11 @@ accuracy: $(VENV)/test.stamp ## Judge every labelled row, beside rival graders
 	$(BIN)/python -m tests.accuracy
 
 graders: $(VENV)/test.stamp $(VENV)/graders.stamp ## Judge labelled rows by the graders that trainers ship
-	$(BIN)/python -m tests.graders $(VENV)/graders/bin/python
+	$(BIN)/python -m tests.graders $(VENV)/graders/bin/python $(if $(SOURCES),--sources $(SOURCES))
 
 $(VENV)/graders.stamp: requirements/graders.txt
 	$(PYTHON) -m venv $(VENV)/graders
-	$(VENV)/graders/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/graders.txt
+	$(VENV)/graders/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --ignore-requires-python --require-hashes -r requirements/graders.txt
 	@touch $@
 
 # Looks for inputs that hang, crash or contradict the math verifier: `make fuzz SECONDS=3600` CPU seconds, in two processes.

@@ -6,9 +6,10 @@ It writes the tables into docs/graders.md, and every disagreement with a label i
 import argparse
 import json
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from tests.accuracy.real_data import (
     DATA,
@@ -24,10 +25,11 @@ from tests.accuracy.real_data import (
     sentences,
 )
 from tests.conftest import serving
-from tests.graders.bench import Answer, Tally, by_set, judged, names, plain, table
+from tests.graders.bench import Answer, Environment, Tally, by_set, checked, judged, plain, table
 
 OURS = "Rewardline math"
 PAGE = ROOT / "docs" / "graders.md"
+RECORDED = DATA / "recorded_verdicts.jsonl"
 _BEGIN, _END = "<!-- measured -->", "<!-- end -->"
 _SHOWN, _SHOWN_CHARS = 3, 110
 
@@ -35,16 +37,22 @@ _SHOWN, _SHOWN_CHARS = 3, 110
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("python", type=Path, help="the interpreter of the graders' environment")
+    parser.add_argument("--sources", type=Path, help="the folder with checkouts of the graders that have no wheel")
+    parser.add_argument("--recorded", type=Path, default=RECORDED, help="rows with what models said of them")
     parser.add_argument("--most", type=int, default=100, help="rows of a set; a sample, the same each time")
     parser.add_argument("--only", default="", help="the graders whose names begin so, without ours")
     parser.add_argument("--jobs", type=int, default=1, help="graders at the same time; more need as many processors")
     parser.add_argument("--out", type=Path, default=ROOT / ".build" / "graders.jsonl", help="all disagreements")
     options = parser.parse_args()
-    sets = [plain(rows).sample(options.most) for rows in all_sets()]
-    tallies = [] if options.only else ours(sets)
-    chosen = [grader for grader in names(options.python) if grader.startswith(options.only)]
+    recorded = _labelled("recorded verdicts", _read(options.recorded))
+    sets = [plain(rows).sample(options.most) for rows in (*all_sets(), recorded)]
+    tallies = [] if options.only else [*ours(sets), *replayed(_read(options.recorded), recorded)]
+    environment = Environment(
+        options.python.absolute(), checked(options.sources.absolute()) if options.sources else None
+    )
+    chosen = [grader for grader in environment.names() if grader.startswith(options.only)]
     with ThreadPoolExecutor(options.jobs) as threads:
-        for own in threads.map(lambda grader: judged(options.python, grader, sets), chosen):
+        for own in threads.map(lambda grader: judged(environment, grader, sets), chosen):
             tallies += own
     print(*table(tallies), "", *by_set(tallies), sep="\n")
     options.out.parent.mkdir(parents=True, exist_ok=True)
@@ -57,25 +65,36 @@ def main() -> None:
 def all_sets() -> list[Rows]:
     """Twelve sets and more: real answers, references in pairs, other graders' tests, reports, hacks and bombs."""
     mathematics = [rows for rows in reports() if rows.name == "reports: math"]
-    own = [probes(), gsm8k(), deepmath(), benchmarks(), *peers(), *mathematics, sentences(), _file("killers")]
+    own = [
+        probes(),
+        gsm8k(),
+        deepmath(),
+        benchmarks(),
+        *peers(),
+        *mathematics,
+        sentences(),
+        _labelled("killers", _read(DATA / "killers.jsonl")),
+    ]
     return [*own, *_exam()]
 
 
-def _file(name: str) -> Rows:
-    return _labelled(name, _read(name))
+def replayed(read: Sequence[Mapping[str, Any]], rows: Rows) -> Iterator[Tally]:
+    """What graders that are models said of rows, as `said` records it. They do not run here."""
+    for grader in dict.fromkeys(name for row in read for name in row["said"]):
+        yield Tally(grader, rows, [row["said"].get(grader) for row in read], 0.0)
 
 
 def _exam() -> Iterator[Rows]:
-    rows = _read("exam")
+    rows = _read(DATA / "exam.jsonl")
     for name in sorted({str(row["set"]) for row in rows}):
         yield _labelled(f"exam: {name}", [row for row in rows if row["set"] == name])
 
 
-def _read(name: str) -> list[dict[str, object]]:
-    return [json.loads(line) for line in (DATA / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+def _read(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def _labelled(name: str, rows: Sequence[dict[str, object]]) -> Rows:
+def _labelled(name: str, rows: Sequence[Mapping[str, Any]]) -> Rows:
     items = [{"verifier": "math", "reference": row["gold"], "response": row["response"]} for row in rows]
     return Rows(name, items, [bool(row["expected"]) for row in rows])
 

@@ -1,11 +1,15 @@
 """Has graders of others judge labelled rows, each in a process that can be ended."""
 
+import hashlib
 import json
 import os
 import select
+import signal
 import subprocess
 import time
+import tomllib
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,7 +17,9 @@ from typing import Any
 from tests.accuracy.real_data import Rows
 
 WORKER = Path(__file__).with_name("worker.py")
-MOST_CPU_S, MOST_S = 5.0, 30.0
+SOURCES = Path(__file__).with_name("sources.toml")
+"""The graders that have no wheel: repository, commit, and the hash of each file that judges."""
+MOST_CPU_S, MOST_S = 5.0, 120.0
 """What an answer may take: of a processor, and by the clock for a grader that waits."""
 _POLL_S = 0.5
 HANG, CRASH = "hang", "crash"
@@ -52,17 +58,49 @@ class Tally:
         return sum(row["said"] == said for row in self.disagreements)
 
 
-def names(python: Path) -> list[str]:
-    """The graders that an environment has."""
-    listing = f"import runpy; print(*runpy.run_path({str(WORKER)!r})['GRADERS'], sep='\\n')"
-    ran = subprocess.run([str(python), "-c", listing], capture_output=True, text=True, check=True)
-    return ran.stdout.splitlines()
+@dataclass(frozen=True)
+class Environment:
+    """Where graders run."""
+
+    python: Path
+    sources: Path | None = None
+    """The folder with checkouts of the graders that have no wheel."""
+
+    def variables(self) -> dict[str, str]:
+        return {
+            **os.environ,
+            "PYTHONDONTWRITEBYTECODE": "1",
+            **({"GRADER_SOURCES": str(self.sources)} if self.sources else {}),
+        }
+
+    def names(self) -> list[str]:
+        """The graders that it has."""
+        listing = f"import runpy; print(*runpy.run_path({str(WORKER)!r})['GRADERS'], sep='\\n')"
+        ran = subprocess.run(
+            [str(self.python), "-c", listing], capture_output=True, text=True, check=True, env=self.variables()
+        )
+        return ran.stdout.splitlines()
 
 
-def judged(python: Path, grader: str, sets: Sequence[Rows]) -> list[Tally]:
+def checked(folder: Path) -> Path:
+    """The folder of checkouts.
+
+    Raises:
+        ValueError: a file is not there, or not the one that `sources.toml` pins.
+    """
+    for name, pinned in tomllib.loads(SOURCES.read_text(encoding="utf-8")).items():
+        for path, digest in pinned["files"].items():
+            file = folder / name / path
+            if not file.is_file() or hashlib.sha256(file.read_bytes()).hexdigest() != digest:
+                wanted = f"check out {pinned['commit']} of {pinned['repository']} there"
+                raise ValueError(f"{file} is not the file that tests/graders/sources.toml pins; {wanted}")
+    return folder
+
+
+def judged(environment: Environment, grader: str, sets: Sequence[Rows]) -> list[Tally]:
     """The answers of a grader to each set. It is started again after each hang and crash."""
     tallies = []
-    process = _Process(python, grader)
+    process = _Process(environment, grader)
     try:
         for rows in sets:
             answers: list[Answer] = []
@@ -73,7 +111,7 @@ def judged(python: Path, grader: str, sets: Sequence[Rows]) -> list[Tally]:
                 answers.append(answer)
                 if answer in (HANG, CRASH):
                     process.close()
-                    process = _Process(python, grader)
+                    process = _Process(environment, grader)
             tallies.append(Tally(grader, rows, answers, cpu_s))
     finally:
         process.close()
@@ -81,19 +119,24 @@ def judged(python: Path, grader: str, sets: Sequence[Rows]) -> list[Tally]:
 
 
 class _Process:
-    def __init__(self, python: Path, grader: str) -> None:
+    def __init__(self, environment: Environment, grader: str) -> None:
         self._process = subprocess.Popen(
-            [str(python), str(WORKER), grader],
+            [str(environment.python), str(WORKER), grader],
+            env=environment.variables(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=WORKER.parent,
+            start_new_session=True,
         )
         if self._answer(MOST_CPU_S * 6, MOST_S * 6) is not None:
-            raise RuntimeError(f"{grader}: it does not start in {python}; run the worker by hand to see why")
+            raise RuntimeError(
+                f"{grader}: it does not start in {environment.python}; run the worker by hand to see why"
+            )
 
     def close(self) -> None:
-        self._process.kill()
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)  # with children of the grader, which hold its pipes
         self._process.communicate()
 
     def ask(self, gold: str, response: str) -> tuple[float, Answer]:
@@ -118,13 +161,13 @@ class _Process:
         return HANG
 
     def _used_s(self) -> float:
-        """The CPU seconds of the process, or 0 if it has ended."""
+        """The CPU seconds of the process and of its children that have ended, or 0 if it has ended."""
         try:
             stat = Path(f"/proc/{self._process.pid}/stat").read_text(encoding="ascii", errors="replace")
         except OSError:
             return 0.0
         fields = stat.rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return sum(int(ticks) for ticks in fields[11:15]) / os.sysconf("SC_CLK_TCK")
 
 
 def plain(rows: Rows) -> Rows:
@@ -153,7 +196,7 @@ def table(tallies: Sequence[Tally]) -> Iterator[str]:
 
 
 def by_set(tallies: Sequence[Tally]) -> Iterator[str]:
-    """The accuracy on each set, with the false accepts in brackets."""
+    """The accuracy on each set, with the false accepts in brackets; nothing for sets that a grader was not asked about."""
     graders = list(dict.fromkeys(tally.grader for tally in tallies))
     yield f"| set | items | {' | '.join(graders)} |"
     yield f"|---|---|{'---|' * len(graders)}"
@@ -161,7 +204,7 @@ def by_set(tallies: Sequence[Tally]) -> Iterator[str]:
         own = {tally.grader: tally for tally in tallies if tally.rows.name == name}
         size = len(next(iter(own.values())).answers)
         cells = [
-            f"{1 - len(tally.disagreements) / size:.1%} ({tally.count(True, label=False)})"
-            for tally in (own[grader] for grader in graders)
+            f"{1 - len(tally.disagreements) / size:.1%} ({tally.count(True, label=False)})" if tally else ""
+            for tally in map(own.get, graders)
         ]
         yield f"| {name} | {size} | {' | '.join(cells)} |"

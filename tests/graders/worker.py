@@ -4,36 +4,49 @@ A line of JSON `[gold, response]` comes in, a line goes out: true, false, or nul
 judge. It imports nothing of this project. Whoever started it ends it when an answer takes too long.
 """
 
+import asyncio
 import contextlib
 import importlib
 import json
+import os
 import re
 import sys
 import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 Grader = Callable[[str, str], "bool | None"]
 SITE = Path(importlib.import_module("math_verify").__file__ or "").parents[1]
+SOURCES = Path(os.environ.get("GRADER_SOURCES", os.devnull))
+"""The folder with checkouts of the graders that have no wheel: `sources.toml`."""
 GRADERS: dict[str, Callable[[], Grader]] = {}
 """What makes each grader, by its name."""
 
 
-def grader(name: str) -> Callable[[Callable[[], Grader]], None]:
+def grader(name: str, source: str = "") -> Callable[[Callable[[], Grader]], None]:
+    """Register a grader. One with a `source` is there only if that file of `SOURCES` is."""
+
     def register(make: Callable[[], Grader]) -> None:
-        GRADERS[name] = make
+        if not source or (SOURCES / source).is_file():
+            GRADERS[name] = make
 
     return register
 
 
-def bare(*packages: str, **attributes: Any) -> None:
+def bare(*packages: str, root: Path = SITE, **attributes: Any) -> None:
     """Make packages importable without what they import themselves, such as torch."""
     for name in packages:
         module = types.ModuleType(name)
-        module.__path__ = [str(SITE / name.replace(".", "/"))]
+        module.__path__ = [str(root / name.replace(".", "/"))]
         module.__dict__.update(attributes)
         sys.modules[name] = module
+
+
+def absent(*modules: str) -> None:
+    """Stand in for modules that a grader imports and does not use when it judges."""
+    sys.modules.update((name, MagicMock()) for name in modules)
 
 
 @grader("Math-Verify")
@@ -61,8 +74,8 @@ def trl() -> Grader:
 
 
 def _verl(module: str) -> Any:
+    absent("numpy", "verl.utils.metric")
     bare("verl", "verl.utils", "verl.utils.reward_score")
-    bare("verl.utils.py_functional", timeout_limit=lambda **_: lambda function: function)
     return importlib.import_module(f"verl.utils.reward_score.{module}")
 
 
@@ -127,6 +140,143 @@ def openrlhf() -> Grader:
 
     def judge(gold: str, response: str) -> bool:
         return bool(library.grade_answer(library.extract_boxed_answer(response), gold))
+
+    return judge
+
+
+@grader("lm-eval minerva_math")
+def minerva() -> Grader:
+    absent("datasets")
+    task = _lm_eval("minerva_math")
+
+    def judge(gold: str, response: str) -> bool:
+        document = {"solution": f"\\boxed{{{gold}}}", "answer": gold}
+        return bool(task.process_results(document, [response])["exact_match"])
+
+    return judge
+
+
+@grader("Inspect math")
+def inspect() -> Grader:
+    absent("inspect_ai._util.error", "inspect_ai.solver._task_state", "inspect_ai.scorer._metrics")
+    absent("inspect_ai.scorer._target")
+    bare("inspect_ai", "inspect_ai._util", "inspect_ai.solver", "inspect_ai.scorer")
+    score = type("Score", (types.SimpleNamespace,), {"unscored": lambda **_: types.SimpleNamespace(value=None)})
+    bare("inspect_ai.scorer._metric", CORRECT="C", INCORRECT="I", Score=score)
+    bare("inspect_ai.scorer._scorer", Scorer=object, scorer=lambda **_: lambda function: function)
+    scores = importlib.import_module("inspect_ai.scorer._math").math()
+
+    def judge(gold: str, response: str) -> bool | None:
+        state = types.SimpleNamespace(output=types.SimpleNamespace(completion=response))
+        try:
+            value = asyncio.run(scores(state, [gold])).value
+        except ValueError:  # it cannot read the reference
+            return None
+        return None if value is None else value == "C"
+
+    return judge
+
+
+@grader("NeMo-Gym math_with_judge, no judge")
+def nemo_gym() -> Grader:
+    bare("nemo_gym", "resources_servers")
+    absent("fastapi", "nemo_gym.config_types", "nemo_gym.judge", "nemo_gym.openai_utils", "nemo_gym.reward_profile")
+    bare("pydantic", BaseModel=object, PositiveFloat=float, PositiveInt=int)
+    bare("nemo_gym.base_resources_server", BaseRunRequest=object, BaseVerifyRequest=object, BaseVerifyResponse=object)
+    base = sys.modules["nemo_gym.base_resources_server"]
+    base.__dict__.update(BaseResourcesServerConfig=object, SimpleResourcesServer=object)
+    server = importlib.import_module("resources_servers.math_with_judge.app").LibraryJudgeMathResourcesServer()
+    server.config = types.SimpleNamespace(should_use_judge=False, library_verifier_timeout_seconds=10)
+
+    def judge(gold: str, response: str) -> bool:
+        server._library_verifier_semaphore = asyncio.Semaphore(1)
+        return bool(asyncio.run(server._verify_answer("", gold, response))[0] == 1)
+
+    return judge
+
+
+def _simple_evals(module: str) -> Any:
+    absent("datasets", "jinja2", "numpy", "tqdm", "tqdm.asyncio", "yaml", "simple_evals.diskcaching")
+    absent(
+        "simple_evals.sampler.chat_completion_sampler",
+        "simple_evals.simple_evals_types",
+        "simple_evals.evals.mmlu_eval",
+    )
+    absent("simple_evals.seed_generator", "pandas", "requests")
+    bare("simple_evals", "simple_evals.evals", "simple_evals.sampler")
+    return importlib.import_module(f"simple_evals.{module}")
+
+
+@grader("SimpleEvals math, no judge")
+def simple_evals_math() -> Grader:
+    pattern = re.compile(_simple_evals("common").ANSWER_PATTERN)
+    grade = _simple_evals("evals.math_grading.sympy_grader").grade_answer
+
+    def judge(gold: str, response: str) -> bool:
+        match = pattern.search(response)
+        return bool(match and grade(match[1], gold))
+
+    return judge
+
+
+@grader("SimpleEvals mgsm")
+def simple_evals_mgsm() -> Grader:
+    task = _simple_evals("evals.mgsm_eval")
+    return lambda gold, response: bool(task.score_mgsm(gold, task.parse_answer(response, "Answer")))
+
+
+@grader("Open R1 accuracy_reward", source="open-r1/src/open_r1/rewards.py")
+def open_r1() -> Grader:
+    bare("open_r1", "open_r1.utils", root=SOURCES / "open-r1/src")
+    absent("open_r1.utils.code_providers", "open_r1.utils.competitive_programming")
+    rewards: Any = importlib.import_module("open_r1.rewards")
+
+    def judge(gold: str, response: str) -> bool | None:
+        (reward,) = rewards.accuracy_reward([[{"content": response}]], [gold if "$" in gold else f"${gold}$"])
+        return None if reward is None else reward == 1
+
+    return judge
+
+
+_OPEN_INSTRUCT = "open-instruct/open_instruct/ground_truth_utils.py"
+
+
+def _open_instruct(verifier: str) -> Grader:
+    bare("open_instruct", "open_instruct.rubrics", root=SOURCES / "open-instruct")
+    names = ("context_window_checker", "logger_utils", "if_functions", "IFEvalG", "judge_utils", "utils")
+    absent(*(f"open_instruct.{name}" for name in names), "numpy", "requests")
+    absent("open_instruct.rubrics.prompts", "open_instruct.rubrics.run_utils")
+    verify = getattr(importlib.import_module("open_instruct.ground_truth_utils"), verifier)()
+    return lambda gold, response: verify([], response, gold).score == 1
+
+
+@grader("open-instruct math", source=_OPEN_INSTRUCT)
+def open_instruct_math() -> Grader:
+    return _open_instruct("MathVerifier")
+
+
+@grader("open-instruct gsm8k", source=_OPEN_INSTRUCT)
+def open_instruct_gsm8k() -> Grader:
+    return _open_instruct("GSM8KVerifier")
+
+
+@grader("slime math", source="slime/slime/rollout/rm_hub/math_utils.py")
+def slime() -> Grader:
+    bare("slime", "slime.rollout", "slime.rollout.rm_hub", root=SOURCES / "slime")
+    grade: Any = importlib.import_module("slime.rollout.rm_hub.math_utils").grade_answer_verl
+    return lambda gold, response: bool(grade(response, gold))
+
+
+@grader("ROLL math_rule", source="roll/roll/pipeline/rlvr/rewards/math_rule_reward_worker.py")
+def roll() -> Grader:
+    absent("ray", "torch", "codetiming", "tqdm", "roll.configs.worker_config", "roll.distributed.executor.worker")
+    absent("roll.distributed.scheduler.decorator", "roll.distributed.scheduler.protocol", "roll.models.model_providers")
+    bare("roll", "roll.pipeline", "roll.pipeline.rlvr", "roll.pipeline.rlvr.rewards", root=SOURCES / "roll")
+    bare("roll.distributed.executor.worker", Worker=object)
+    library: Any = importlib.import_module("roll.pipeline.rlvr.rewards.math_rule_reward_worker")
+
+    def judge(gold: str, response: str) -> bool:
+        return library.hf_verify_math_sample(response, gold if "$" in gold else f"${gold}$", "")[0] is True
 
     return judge
 

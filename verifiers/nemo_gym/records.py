@@ -108,12 +108,15 @@ def _law(rollout: Rollout) -> str | None:
 
 
 def _newton(row: Row) -> float | None:
-    """0.3 for the symbolic form and 0.7 for a small error, less as much for a wrong form and a large error."""
+    """0.3 for the symbolic form and 0.7 for a small error, less as much for a wrong form and a large error: from -1 to 1,
+    as a score from 0 to 1.
+    """
     error, is_same = row.get("rmsle"), row.get("symbolic_equivalent")
     if not isinstance(error, int | float) or error < 0:
         return 1.0 if is_same is True else None
     share = 1 - 2 * error / (error + 3)
-    return (_SYMBOLIC_SHARE if is_same is True else -_SYMBOLIC_SHARE) + _ERROR_SHARE * share
+    reward = (_SYMBOLIC_SHARE if is_same is True else -_SYMBOLIC_SHARE) + _ERROR_SHARE * share
+    return (reward + 1) / 2
 
 
 def _tests(row: Row) -> bool | None:

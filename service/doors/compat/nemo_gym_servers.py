@@ -27,8 +27,23 @@ def _math(row: JSON) -> JSON:
 
 def _grid(row: JSON) -> JSON:
     if row.get("agent_mode") == "inductive":
-        raise Unprocessable("rows of nvarc with 'agent_mode': 'inductive' need their program run; they are not judged")
+        message = "rows of nvarc with 'agent_mode': 'inductive' need their program run with numpy and scipy"
+        raise Unprocessable(f"{message}; they are not judged")
     return {"verifier": "arc_grid", "reference": row.get(_GRID)}
+
+
+def _molecule(row: JSON) -> JSON:
+    """A row of ether0: `solution` names its evaluation and the answer; the answer may be one of `choices`."""
+    metadata = row.get("verifier_metadata")
+    fields = metadata if isinstance(metadata, dict) else {}
+    solution, choices = fields.get("solution"), fields.get("choices")
+    if not isinstance(solution, str):
+        raise Unprocessable("rows of NeMo-Gym's server 'ether0' need 'verifier_metadata.solution'; add it")
+    if not isinstance(choices, dict) or not choices:
+        return {"verifier": "chemistry", "reference": solution}
+    answer = solution.split("!:!")[1:2]
+    label = next((label for label, text in choices.items() if [text] == answer), None)
+    return {"verifier": "multiple_choice", "reference": label, "params": {"choices": choices}}
 
 
 def _point(row: JSON) -> JSON:
@@ -137,6 +152,7 @@ _CONVENTIONS: Final = frozenset(_CONVENTION_OF)
 """Servers whose rows have fields of their own: `nemo_gym_rows`."""
 _VERIFIERS: Final[Mapping[str, Callable[[JSON], JSON]]] = {
     "arc_agi": _grid,
+    "ether0": _molecule,
     "google_search": _boxed_letter,
     "gui_coordinate": _point,
     "hotpotqa_qa": _words,
@@ -175,6 +191,7 @@ _JUDGED_BY: Final[Mapping[str, str]] = {
 _RECIPES: Final[Mapping[str, str]] = {
     "blackjack": "nemo_gym.blackjack",
     "example_tool_call_multireward": "nemo_gym.components",
+    "newton_bench": "nemo_gym.newton_bench",
     **dict.fromkeys(("grl_sokoban", "grl_tetris", "openair_congestion"), "nemo_gym.episode"),
 }
 """Servers whose reward is beyond 0 to 1: the recipe that makes it of the score."""
@@ -211,7 +228,7 @@ UNJUDGED: Final[Mapping[str, str]] = {
     "tavily_search": _JUDGES,
     "toolsandbox": _ENVIRONMENT,
     "verifif": "models judge some of its instructions; `instruction_following` judges the others",
-    "workplace_assistant": _ENVIRONMENT,
+    "workplace_assistant": "it carries out calls on tables of its own, and compares what these hold then",
 }
 """Why rows of a server are not judged here."""
 _AGENT: Final = re.compile(r"[a-z0-9_]{1,100}")
@@ -286,7 +303,7 @@ def _is_cut_off(row: JSON) -> bool:
 def recipe_of(server: str) -> str:
     """What judges the rows of a server, for people."""
     if server in _VERIFIERS or server in _CONVENTIONS:
-        row: JSON = {_GRID: [], "expected_answer": "0,0", "schema_str": "{}"}
+        row: JSON = {_GRID: [], "expected_answer": "0,0", "schema_str": "{}", "verifier_metadata": {"solution": ""}}
         recipe = _VERIFIERS[server](row)["verifier"] if server in _VERIFIERS else _CONVENTION_OF[server]
     elif server in replays.SERVERS:
         recipe = "judge" if server in _ASKED | _BY_RUBRIC else ""

@@ -113,6 +113,7 @@ def json_call(name: str, **arguments: Any) -> str:
 
 
 HUGE = 10**400
+OPTIONS = {"A": "CCC", "B": "CCO"}
 
 
 def reproduced(before: Any, after: Any) -> JSON:
@@ -384,8 +385,20 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
     ],
     "newton_bench": [
         ({"extracted_law": "x", "rmsle": 3.0, "symbolic_equivalent": True}, "<final_law>x</final_law>", 0.3),
-        ({"extracted_law": "x", "rmsle": 9.0, "symbolic_equivalent": False}, "<final_law>x</final_law>", 0.0),
-        ({"extracted_law": "x", "rmsle": HUGE, "symbolic_equivalent": True}, "<final_law>x</final_law>", 0.0),
+        ({"extracted_law": "x", "rmsle": 9.0, "symbolic_equivalent": False}, "<final_law>x</final_law>", -0.65),
+        ({"extracted_law": "x", "rmsle": HUGE, "symbolic_equivalent": True}, "<final_law>x</final_law>", -0.4),
+    ],
+    "nvarc": [
+        ({"expected_output": [[2, 3]]}, "2 3", 1.0),
+        ({"expected_output": [[2, 3]], "agent_mode": "inductive"}, "2 3", None),
+    ],
+    "ether0": [
+        ({"verifier_metadata": {"solution": "str_eval!:!CC(=O)O!:!x"}}, "<|answer_start|>OC(C)=O<|answer_end|>", 1.0),
+        ({"verifier_metadata": {"solution": "str_eval!:!CC(=O)O!:!x"}}, "<answer>OC(C)C</answer>", 0.0),
+        ({"verifier_metadata": {"solution": "str_eval!:!CCO!:!x", "choices": OPTIONS}}, "<answer>B</answer>", 1.0),
+        ({"verifier_metadata": {"solution": "str_eval!:!CCO!:!x", "choices": OPTIONS}}, "<answer>A</answer>", 0.0),
+        ({"verifier_metadata": {"solution": "functional_group_eval!:!('C', [])!:!x"}}, "<answer>C</answer>", None),
+        ({"extracted_answer": "CCO", "eval_function": "str_eval"}, "<answer>CCO</answer>", None),
     ],
     "evalplus": [
         ({"extracted_model_output": "x", "is_correct_plus": True}, "x", 1.0),

@@ -80,7 +80,8 @@ RLLM: Mapping[str, Example] = {"rllm.code": _PROGRAM}
 NEMO_SKILLS: Mapping[str, Example] = {"nemo_skills.math": _BOXED}
 NEMO_GYM: Mapping[str, Example] = {
     **dict.fromkeys(
-        ("nemo_gym.blackjack", "nemo_gym.components"), replace(_JUDGED, params={"server": "math_proof_judgement"})
+        ("nemo_gym.blackjack", "nemo_gym.components", "nemo_gym.newton_bench"),
+        replace(_JUDGED, params={"server": "math_proof_judgement"}),
     ),
     "nemo_gym.episode": Example(
         "<action>Up</action>", "<action>Down</action>", {}, {"server": "grl_sokoban"}, prompt=_ROOM
