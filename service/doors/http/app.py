@@ -127,7 +127,7 @@ def build_app(
         return await metrics_response(metrics)
 
     console.mount_reference(app)
-    folder = settings.audit_dir
+    folder = settings.log_folder
     app.include_router(log_routes.router(None if folder is None else Desk(lambda: reader.find([folder]))))
     if settings.console:
         console.mount(app)

@@ -17,7 +17,8 @@ from service.doors.asgi.request_body import cancelled_on_disconnect
 from service.doors.routes.openapi_parts import JSON
 from service.errors import FieldError, NotFound, Unprocessable
 from service.limits.keys import CALLER
-from service.observe.audit_log import reader, search
+from service.observe.audit_log import reader, runs, search
+from service.observe.audit_log.condition import BadCondition
 from service.observe.audit_log.desk import Desk
 from service.observe.audit_log.query import BadMoment, moment
 from service.observe.audit_log.search import BadCursor, Filters, NoRecord
@@ -27,12 +28,16 @@ if TYPE_CHECKING:
     from service.observe.audit_log.tables import Tables
 
 PATH: Final = "/v1/log"
-PATHS: Final = (PATH, f"{PATH}/record", f"{PATH}/summary", f"{PATH}/export")
+PATHS: Final = (
+    PATH,
+    *(f"{PATH}/{part}" for part in ("record", "records", "summary", "groups", "steps", "compare", "export")),
+)
 T = TypeVar("T")
 _MEDIA: Final = {"jsonl": NDJSON, "parquet": "application/vnd.apache.parquet"}
 _Name = Annotated[str, Field(max_length=256)]
 _Names = Annotated[list[_Name], Field(max_length=50)]
 _Number = Annotated[float, Field(allow_inf_nan=False)]
+_Step = Annotated[int, Field(ge=-(2**62), le=2**62)]
 _Moment = Annotated[str, Field(max_length=64, examples=["2h"])]
 
 
@@ -47,7 +52,9 @@ class LogFilters(BaseModel):
     status: Annotated[list[Literal["ok", "invalid", "failed"]], Field(max_length=3)] = []
     reason: _Names = []
     data_source: _Names = Field([], description="An empty text stands for records without one")
-    run: _Names = Field([], description="Runs of training")
+    run: _Names = Field([], description="Runs of training; an empty text stands for records without one")
+    step: Annotated[list[_Step], Field(max_length=50)] = Field([], description="Steps of the trainer, by the metadata")
+    prompt: _Names = Field([], description="What the answer of a search calls the prompts of its rows")
     tenant: _Names = []
     id: _Names = Field([], description="Ids of items or of requests")
     min_reward: _Number | None = None
@@ -60,14 +67,21 @@ class LogFilters(BaseModel):
         "", description="A part of the id, response, prompt, extracted answer or message, in either case"
     )
 
+    where: Annotated[str, Field(max_length=2000)] = Field(
+        "",
+        description="A condition in SQL on the columns of a record, `step` and `moment`",
+        examples=["reward < 0.5 AND response ILIKE '%wait%'"],
+    )
+
     def filters(self) -> Filters:
         now = datetime.now(UTC)
         return Filters(
-            *(self.verifier, self.status, self.reason, self.data_source, self.run, self.tenant, self.id),
-            *(self.min_reward, self.max_reward, self.min_score, self.max_score),
+            *(self.verifier, self.status, self.reason, self.data_source, self.run, self.step, self.prompt),
+            *(self.tenant, self.id, self.min_reward, self.max_reward, self.min_score, self.max_score),
             _moment("since", self.since, now),
             _moment("until", self.until, now),
             self.text,
+            self.where,
         )
 
 
@@ -84,6 +98,22 @@ class LogPageQuery(LogFilters):
     )
     limit: Annotated[int, Field(ge=1, le=500)] = 100
     cursor: Annotated[str, Field(max_length=1000)] | None = Field(None, description="`next` of the page before")
+
+
+class LogRecordsQuery(LogFilters):
+    limit: Annotated[int, Field(ge=1, le=64)] = 16
+
+
+class LogGroupsQuery(LogFilters):
+    order: runs.GroupOrder = Field(
+        "newest", description="`mixed`: the widest rewards first; the last two by the mean reward"
+    )
+    limit: Annotated[int, Field(ge=1, le=500)] = 100
+
+
+class LogCompareQuery(LogFilters):
+    run: Annotated[list[_Name], Field(min_length=2, max_length=2, description="Two runs")]
+    limit: Annotated[int, Field(ge=1, le=500)] = 100
 
 
 class LogExportQuery(LogFilters):
@@ -126,6 +156,9 @@ class LogRow(BaseModel):
     data_source: str | None
     tag: str | None
     run_id: str | None
+    step: int | None
+    prompt: str
+    """What is equal of the rows that answer one prompt."""
     tenant: str | None
     request_id: str | None
     cached: bool | None
@@ -142,6 +175,93 @@ class LogPage(BaseModel):
     rows: list[LogRow]
     next: str | None
     """The cursor of the following page."""
+    read: LogRead
+
+
+class LogRecords(BaseModel):
+    records: list[dict[str, Any]]
+    is_more: bool
+    """Whether there are more than were asked for."""
+
+
+class LogGroup(BaseModel):
+    """What a run sampled for one prompt in one step, by one judge."""
+
+    run: str
+    step: int | None
+    judge: str
+    prompt: str
+    shown: str
+    """The beginning of the prompt."""
+    count: int
+    failed: int
+    invalid: int
+    mean_reward: float | None
+    lowest: float | None
+    highest: float | None
+    rewards: list[float | None]
+    """The first 64, in the order of time."""
+    time: str | None
+
+
+class LogGroups(BaseModel):
+    groups: list[LogGroup]
+    count: int
+    """All groups, also those beyond the limit."""
+    without_signal: int
+    """Groups of which all rewards are equal."""
+    read: LogRead
+
+
+class LogStep(BaseModel):
+    """A step of a run, by one judge."""
+
+    run: str
+    judge: str
+    step: int
+    count: int
+    failed: int
+    invalid: int
+    mean_reward: float | None
+    latency_ms: float
+    groups: int
+    without_signal: int
+    """Groups of which all rewards are equal."""
+    reasons: dict[str, int]
+
+
+class LogSteps(BaseModel):
+    steps: list[LogStep]
+    without_step: int
+    """Records whose metadata name no step."""
+    read: LogRead
+
+
+class LogPair(BaseModel):
+    """A prompt that both runs answered, with the mean reward of each."""
+
+    judge: str
+    prompt: str
+    shown: str
+    mean: float
+    other_mean: float
+    count: int
+    other_count: int
+    is_flip: bool
+    """Whether one run earns 0.5 or more on average, and the other less."""
+
+
+class LogCompared(BaseModel):
+    pairs: list[LogPair]
+    prompts: int
+    mean_reward: float | None
+    other_mean_reward: float | None
+    gained: int
+    """Flips by which the second run earns more."""
+    lost: int
+    only: int
+    """Prompts of the first run alone."""
+    other_only: int
     read: LogRead
 
 
@@ -207,7 +327,9 @@ def router(log_desk: Desk | None) -> APIRouter:
 
     def there() -> Desk:
         if log_desk is None:
-            raise NotFound("no audit log is kept here; set audit_dir (REWARDLINE_AUDIT_DIR) to a folder for it")
+            raise NotFound(
+                "no audit log is kept here; set audit_dir (REWARDLINE_AUDIT_DIR) to a folder for it, and audit_log not to off"
+            )
         return log_desk
 
     async def ask(desk: Desk, request: Request, question: Callable[["Tables"], T], choose: Callable[[Path], bool]) -> T:
@@ -216,6 +338,8 @@ def router(log_desk: Desk | None) -> APIRouter:
                 return await desk.ask(CALLER.get().name, question, choose)
         except reader.NotThere as error:
             raise NotFound(str(error)) from error
+        except BadCondition as error:
+            raise _refused("where", str(error)) from error
 
     @routes.get("", operation_id="search_log")
     async def page(query: Annotated[LogPageQuery, Query()], request: Request) -> LogPage:
@@ -247,6 +371,41 @@ def router(log_desk: Desk | None) -> APIRouter:
             raise NotFound("the log has no such row, or not any more") from error
         return Response(encode(found), media_type="application/json")
 
+    @routes.get("/records", operation_id="show_log_records", response_model=LogRecords)
+    async def records(query: Annotated[LogRecordsQuery, Query()], request: Request) -> Response:
+        """Whole records, the highest reward first: the responses of a group beside each other."""
+        desk, filters = there(), query.filters()
+        found = await ask(desk, request, lambda tables: search.records(tables, filters, query.limit), filters.may_be_in)
+        return Response(encode(found), media_type="application/json")
+
+    @routes.get("/groups", operation_id="show_log_groups")
+    async def groups(query: Annotated[LogGroupsQuery, Query()], request: Request) -> LogGroups:
+        """Responses to one prompt in one step of a run, as groups with their rewards."""
+        desk, filters = there(), query.filters()
+        found = await ask(
+            desk, request, lambda tables: runs.groups(tables, filters, query.order, query.limit), filters.may_be_in
+        )
+        return LogGroups.model_validate(found)
+
+    @routes.get("/steps", operation_id="show_log_steps")
+    async def steps(query: Annotated[LogFilters, Query()], request: Request) -> LogSteps:
+        """Rewards, failures, latency and groups without signal by run, judge and step."""
+        desk, filters = there(), query.filters()
+        found = await ask(desk, request, lambda tables: runs.steps(tables, filters), filters.may_be_in)
+        return LogSteps.model_validate(found)
+
+    @routes.get("/compare", operation_id="compare_log_runs")
+    async def compare(query: Annotated[LogCompareQuery, Query()], request: Request) -> LogCompared:
+        """The prompts that two runs answered, with the reward of each; flips first."""
+        desk, filters = there(), query.filters()
+        found = await ask(
+            desk,
+            request,
+            lambda tables: runs.compared(tables, filters, query.run[0], query.run[1], query.limit),
+            filters.may_be_in,
+        )
+        return LogCompared.model_validate(found)
+
     @routes.get("/summary", operation_id="summarise_log")
     async def summary(query: Annotated[LogFilters, Query()], request: Request) -> LogSummary:
         """Counts of records by what they are, by their reward and over time; and failures, grouped."""
@@ -267,6 +426,8 @@ def router(log_desk: Desk | None) -> APIRouter:
             first = await anext(parts, b"")  # a refusal gets its own status
         except reader.NotThere as error:
             raise NotFound(str(error)) from error
+        except BadCondition as error:
+            raise _refused("where", str(error)) from error
         name = f"attachment; filename=log.{query.format}"
         return StreamingResponse(
             _streamed(first, parts), media_type=_MEDIA[query.format], headers={"Content-Disposition": name}
