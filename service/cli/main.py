@@ -14,6 +14,7 @@ COMMANDS: Final = {
     "recipes": "recipes",
     "audit": "audit",
     "score": "score",
+    "check": "check",
     "diff": "diff",
     "lock": "lock",
     "verify-receipt": "verify_receipt",
@@ -42,6 +43,7 @@ Judge files:
   rewardline score rollouts.jsonl --verifier math    verdicts on stored responses
   rewardline dataset stats rollouts.verdicts.jsonl   which prompts teach; suspect references
   rewardline view rollouts.verdicts.jsonl            look at them in a browser
+  rewardline check cases.jsonl                       judge corrected verdicts again; a gate for CI
   rewardline diff stored here rollouts.jsonl         which verdicts another version flips
   rewardline lock                      a file of versions, to pin a run to
   rewardline verify-receipt FILE       check the receipts of verdicts

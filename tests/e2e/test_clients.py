@@ -269,3 +269,12 @@ def test_miles_evaluates_one_by_one_and_not_with_rewards_of_groups(served: Serve
     assert printed["evaluated"] == [1.0, 1.0, 0.0, 0.0]
     assert printed["evaluated_in_groups"][0] == "AssertionError"
     assert printed["evaluated_lost"][0] == "FailedItems"
+
+
+def test_four_trackers_store_the_curves_of_a_run(served: Served) -> None:
+    printed = run("curves.py", served.url, environment="sinks")
+    points = [[5, 0.5], [7, 1.0]]
+    assert printed["wandb"]
+    assert [printed[tracker] for tracker in ("mlflow", "tensorboard", "trackio")] == [points] * 3
+    assert printed["figures"]["rewardline/numeric/groups_without_signal"] == 1
+    assert printed["figures"]["rewardline/judge_cost"] == 0

@@ -13,7 +13,7 @@ COLUMNS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("verifier", "version"), TEXT),
     "cached": "BOOLEAN",
     **dict.fromkeys(("request_id", "recipe", "domain", "data_source", "tag", "tenant", "run_id", "extracted"), TEXT),
-    **dict.fromkeys(("checks", "detail", "metadata", "params", "response_messages"), JSON),
+    **dict.fromkeys(("checks", "detail", "metadata", "params", "response_messages", "prompt_messages"), JSON),
     **{
         f"{text}{part}": "BIGINT" if part == "_chars" else TEXT
         for text in ("response", "prompt", "reference")

@@ -42,6 +42,7 @@ _FOUND: Final = {
     "judge": "coalesce(recipe, verifier, '')",
     "verifier": "coalesce(verifier, '')",
     "data_source": "coalesce(data_source, '')",
+    "run": "coalesce(run_id, '')",
     "reward": "CASE WHEN isfinite(reward) THEN reward END",
     "message": f"CASE WHEN status <> 'ok' THEN coalesce(left({_MESSAGE}, {_SHOWN_CHARS}), '') END",
 }
@@ -234,7 +235,7 @@ def summary(tables: "Tables", filters: Filters) -> JSON:
     return {
         "records": records,
         "mean_reward": mean,
-        **{f"by_{name}": _counts(tables, name) for name in ("status", "reason", "judge", "data_source")},
+        **{f"by_{name}": _counts(tables, name) for name in ("status", "reason", "judge", "data_source", "run")},
         "rewards": _histogram(tables),
         "over_time": _over_time(tables),
         "failures": _failures(tables),
@@ -262,7 +263,7 @@ def export(tables: "Tables", filters: Filters, form: Literal["jsonl", "parquet"]
 def _make_found(tables: "Tables") -> None:
     tables.sql(
         "CREATE TEMP TABLE found (file INTEGER, line BIGINT, moment TIMESTAMP, status VARCHAR, reason VARCHAR, "
-        "judge VARCHAR, verifier VARCHAR, data_source VARCHAR, reward DOUBLE, message VARCHAR)"
+        "judge VARCHAR, verifier VARCHAR, data_source VARCHAR, run VARCHAR, reward DOUBLE, message VARCHAR)"
     )
 
 

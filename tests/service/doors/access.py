@@ -31,6 +31,8 @@ HTTP: Final[dict[str, Access]] = {
     "GET /v1/log/record": Access("admin", 422),
     "GET /v1/log/summary": Access("admin", 404),
     "GET /v1/log/export": Access("admin", 404),
+    "GET /v1/log/corrections": Access("admin", 404),
+    "POST /v1/log/corrections": Access("admin", 422),
     "GET /v1/log/records": Access("admin", 404),
     "GET /v1/log/groups": Access("admin", 404),
     "GET /v1/log/steps": Access("admin", 404),
