@@ -3,9 +3,10 @@
 import difflib
 import importlib
 from importlib.metadata import version
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 COMMANDS: Final = {
     "serve": "serve",
@@ -21,6 +22,7 @@ COMMANDS: Final = {
     "dataset": "dataset",
     "view": "view",
     "log": "log",
+    "curves": "curves",
     "check-config": "check_config",
     "check-host": "check_host",
     "doctor": "doctor",
@@ -56,11 +58,33 @@ Serve trainers:
   rewardline judges judges.yaml        try a file of judge models
   rewardline key NAME                  make an API key
   rewardline log DIRECTORY             search the audit log
+  rewardline curves --to tensorboard   its runs in W&B, MLflow, TensorBoard or trackio
   rewardline pool start                services in a Ray cluster, for its trainers
   rewardline usage                     what a tenant and its runs have used
   rewardline drain                     send the callers of this host's service elsewhere
 
 `rewardline COMMAND --help` shows the options of each."""
+
+
+class _Command(TyperCommand):
+    """A command whose help shows no type of a flag, which has none."""
+
+    def get_params(self, ctx: Any) -> Any:
+        return _without_types_of_flags(super().get_params(ctx))
+
+
+class _Group(TyperGroup):
+    """The same for several commands."""
+
+    def get_params(self, ctx: Any) -> Any:
+        return _without_types_of_flags(super().get_params(ctx))
+
+
+def _without_types_of_flags(params: list[Any]) -> list[Any]:
+    for param in params:
+        if getattr(param, "is_flag", False):
+            param.metavar = ""
+    return params
 
 
 def application(*names: str) -> typer.Typer:
@@ -69,15 +93,18 @@ def application(*names: str) -> typer.Typer:
         invoke_without_command=True,
         add_completion=False,
         pretty_exceptions_enable=False,
+        cls=_Group,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_rewardline)
     for name in names:
         module = importlib.import_module(f"service.cli.{COMMANDS[name]}")
         if hasattr(module, "app"):
-            app.add_typer(module.app, name=name)
+            for registered in module.app.registered_commands:
+                registered.cls = _Command
+            app.add_typer(module.app, name=name, cls=_Group)
         else:
-            app.command(name)(module.command)
+            app.command(name, cls=_Command)(module.command)
     return app
 
 

@@ -17,13 +17,13 @@ os.environ.update(
 )
 os.chdir(folder)
 
-import mlflow
-import trackio
-import wandb
-from rewardline import Client
-from rewardline.curves import Curves, to_mlflow, to_tensorboard, to_trackio, to_wandb
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-from tensorboardX import SummaryWriter
+import mlflow  # noqa: E402
+import trackio  # noqa: E402
+import wandb  # noqa: E402
+from rewardline import Client  # noqa: E402
+from rewardline.curves import Curves, to_mlflow, to_tensorboard, to_trackio, to_wandb  # noqa: E402
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator  # noqa: E402
+from tensorboardX import SummaryWriter  # noqa: E402
 
 NAME = "rewardline/numeric/mean_reward"
 weights_and_biases = wandb.init(project="p", dir=".")
