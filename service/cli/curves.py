@@ -10,8 +10,9 @@ from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlencode
 
 import typer
-from rewardline import Client, RewardlineError
-from rewardline.curves import Sink, figures_of, hand_over, to_mlflow, to_tensorboard, to_trackio, to_wandb
+import uvloop
+from rewardline import AsyncClient, RewardlineError
+from rewardline.curves import Sink, figures_of, to_mlflow, to_tensorboard, to_trackio, to_wandb
 
 from service import settings
 from service.cli.console import fail, say
@@ -71,13 +72,12 @@ def _of_files(paths: list[Path] | None, chosen: Sequence[str]) -> Callable[[], l
 
 
 def _of_service(url: str, api_key: str | None, chosen: Sequence[str]) -> Callable[[], list[Step]]:
-    def read() -> list[Step]:
-        with Client(url, api_key=api_key) as client:
-            path = f"/v1/log/steps?{urlencode([('run', name) for name in chosen])}"
-            steps: list[Step] = client._run(type(client._client).call, "GET", path)["steps"]
-            return steps
+    async def steps() -> list[Step]:
+        async with AsyncClient(url, api_key=api_key) as client:
+            answer = await client.call("GET", f"/v1/log/steps?{urlencode([('run', name) for name in chosen])}")
+            return list(answer["steps"])
 
-    return read
+    return lambda: uvloop.run(steps())
 
 
 def _over(steps: Sequence[Step]) -> list[Step]:
@@ -92,7 +92,7 @@ def _write(steps: Sequence[Step], written: set[tuple[str, str, int]], sinks: "_S
         if key not in written:
             written.add(key)
             figures = figures_of(step["judge"], **{name: step[name] for name in _FIGURES})
-            hand_over(figures, step["step"], [sinks.of(step["run"] or "unnamed")])
+            sinks.of(step["run"] or "unnamed")(figures, step["step"])
 
 
 class _Sinks:
@@ -108,7 +108,6 @@ class _Sinks:
         self._directory = directory
         self._open: dict[str, Sink] = {}
         self._stack = stack
-        self._current = ""
 
     def of(self, run: str) -> Sink:
         if run not in self._open:

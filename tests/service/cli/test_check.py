@@ -46,3 +46,9 @@ def test_a_mistake_in_a_case_is_named_by_its_line(tmp_path: Path) -> None:
         code, shown = checked(tmp_path, RIGHT, case)
         assert (code, said in shown) == (2, True), shown
     assert checked(tmp_path)[0] == 2
+
+
+def test_curves_without_their_tracker_say_what_to_install(tmp_path: Path) -> None:
+    done = rewardline("curves", tmp_path, "--to", "trackio")
+    assert done.returncode == 2
+    assert "pip install trackio" in done.stderr

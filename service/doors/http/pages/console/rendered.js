@@ -46,7 +46,7 @@ export function rendered(text) {
   }
 }
 
-const asWritten = (text) => make("pre", { class: "whole", dir: "auto" }, shown(text));
+const asWritten = (text) => make("pre", { dir: "auto", tabindex: 0, "aria-label": "Text as it is written" }, shown(text));
 
 class Drawing {
   formulas = 0;
