@@ -2,7 +2,8 @@
 
 DuckDB reads all forms of files by itself and without Python's lock, so that scoring goes on beside it. It gets
 descriptors instead of names: a name is never a pattern, a file that is packed or deleted meanwhile stays readable, and
-no other file can be reached. Values of callers are bound; no text of theirs is ever SQL.
+no other file can be reached. Values of callers are bound; no text of theirs is ever SQL, but for conditions that
+`condition` has read and written anew.
 
 This module is imported when a log is first searched: DuckDB is large.
 """
