@@ -237,6 +237,7 @@ def test_records_are_read_one_after_the_other_by_keys(logged: Logged, context: B
         expect(reader).to_be_focused()
     expect(reader.get_by_role("button", name="Previous")).to_be_disabled()
     opened.page.goto(f"{opened.page.url.partition('#')[0]}#order=oldest")
+    expect(opened.rows.first.locator("code")).to_have_text("0")
     opened.rows.nth(99).get_by_role("button").click()
     expect(reader).to_contain_text("100 of 100+")
     reader.get_by_role("button", name="Next").click()
