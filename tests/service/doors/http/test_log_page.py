@@ -385,7 +385,7 @@ def test_two_runs_are_compared_flips_first(trained: Served, context: BrowserCont
     form.get_by_role("button", name="Compare").click()
     opened.says("3 prompts in both: mean reward 0.8889 and 0.5556; 0 gained, 1 lost.")
     rows = opened.page.locator("#view tbody tr")
-    expect(rows).to_contain_text(["**three**?numeric1 (6)0 (6)lost", "**one**", "**two**"])
+    expect(rows).to_contain_text(["**three**?numeric1 (6)0 (6)lost", "**two**", "**one**"])
     rows.first.get_by_role("button").click()
     expect(opened.page.locator("#group article .score")).to_have_text(["1"] * 6 + ["0"] * 6)
     assert opened.complaints == []
