@@ -25,6 +25,8 @@ PositiveInt = Annotated[int, Field(gt=0)]
 
 _REMOTE_SLOTS = 64
 _PREFIX = "REWARDLINE_"
+_OWN_LOG_MB = 1000.0
+_OWN_FILE_MB = 50.0
 _HOST_NAME = re.compile(r"\*|(?:\*\.)?[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
 
 
@@ -294,9 +296,12 @@ class Settings(BaseSettings):
     max_metrics_tenants: PositiveInt = 100
     """Tenants with counts of their own in the metrics, the first to come. All others are counted together, as `other`."""
 
+    audit_log: Literal["auto", "off"] = "auto"
+    """`auto`: there is an audit log where `audit_dir` is set; `rewardline serve` for this machine alone (a loopback address,
+    no Redis, no callers with keys) keeps one of at most 1 GB in `~/.local/state/rewardline/log`. `off`: there is none, whatever
+    `audit_dir` says."""
     audit_dir: Path | None = None
-    """The folder of the audit log, which says which response got which reward and why. None: there is no audit log.
-    `rewardline log` shows it."""
+    """The folder of the audit log, which says which response got which reward and why. `rewardline log` shows it."""
     audit_sample: Annotated[float, Field(ge=0, le=1)] = 1
     """The share of items in the audit log. A hash of response and id decides which items these are."""
     audit_keep_unjudged: bool = True
@@ -399,8 +404,7 @@ class Settings(BaseSettings):
         if any(len(key.get_secret_value()) < 16 for key in self.api_keys.values()):
             raise ValueError("api_keys: a key needs at least 16 characters")
         self._check_callers()
-        knows_callers = self.api_keys or self.keys_file or self.tls_client_ca or self.oidc_issuer
-        if not knows_callers and not self.allow_open and not _is_loopback(self.host):
+        if not self.knows_callers and not self.allow_open and not _is_loopback(self.host):
             raise ValueError(
                 f"host {self.host} is reachable from other machines and no api_keys are set; "
                 "set REWARDLINE_API_KEYS=name=key, or allow_open to serve anyone"
@@ -475,6 +479,26 @@ class Settings(BaseSettings):
     def max_response_bytes(self) -> int:
         return int(self.max_response_mb * 1_000_000)
 
+    @property
+    def knows_callers(self) -> bool:
+        """Whether callers must show who they are."""
+        return bool(self.api_keys or self.keys_file or self.tls_client_ca or self.oidc_issuer)
+
+    @property
+    def log_folder(self) -> Path | None:
+        """The folder of the audit log. None: there is none."""
+        return None if self.audit_log == "off" else self.audit_dir
+
+    def with_own_log(self) -> Self:
+        """These settings with an audit log in the user's own folder, if a service of one person has none that is set."""
+        is_shared = self.redis_url is not None or self.knows_callers or not _is_loopback(self.host)
+        folder = own_log_folder()
+        if self.audit_dir is not None or self.audit_log == "off" or is_shared or folder is None:
+            return self
+        bounds = {"audit_keep_mb": _OWN_LOG_MB, "audit_rotate_mb": _OWN_FILE_MB}
+        own = {name: min(value, getattr(self, name)) for name, value in bounds.items()}
+        return self.model_copy(update={"audit_dir": folder, **own})
+
     def key_digests(self) -> dict[str, bytes]:
         """The SHA-256 of each of `api_keys` by its name. The keys themselves never leave this class."""
         return {name: hashlib.sha256(key.get_secret_value().encode()).digest() for name, key in self.api_keys.items()}
@@ -504,6 +528,20 @@ def read(config: Path | None = None, overrides: Mapping[str, Any] | None = None)
         return Settings(**{**file_values, **named_values})
     except ValidationError as error:
         raise SettingsError(*map(_problem, error.errors())) from error
+
+
+def own_log_folder() -> Path | None:
+    """Where the audit log of this user is, as the XDG Base Directory Specification says for state. None: no file can be
+    written there.
+    """
+    state = os.environ.get("XDG_STATE_HOME", "")  # noqa: TID251
+    try:
+        folder = Path(state) if Path(state).is_absolute() else Path.home() / ".local" / "state"
+    except RuntimeError:  # a user without a home
+        return None
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    can_be_written = existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
+    return folder / "rewardline" / "log" if can_be_written else None
 
 
 def variables() -> frozenset[str]:

@@ -33,6 +33,7 @@ _LONG = 120
 """Parameters with more characters or bytes than this do not become a part of a test's name."""
 settings.register_profile("at any speed", settings.default, deadline=None)
 settings.load_profile("at any speed")
+os.environ["XDG_STATE_HOME"] = str(ROOT / ".build" / "state")
 _UNBALANCED = {"drain_notice_s": "0"}
 """The settings of servers that no balancer watches, so that they stop at once."""
 _seed: Seed | None = None
@@ -182,7 +183,9 @@ def serving_as_users_do(log: Path, **settings: str) -> Iterator[Served]:
 
 def _with_settings(settings: Mapping[str, str]) -> dict[str, str]:
     environment = {key: value for key, value in os.environ.items() if not key.startswith("REWARDLINE_")}
-    return environment | {f"REWARDLINE_{name.upper()}": value for name, value in {**_UNBALANCED, **settings}.items()}
+    without_log = {} if "audit_dir" in settings else {"audit_log": "off"}
+    chosen = {**_UNBALANCED, **without_log, **settings}
+    return environment | {f"REWARDLINE_{name.upper()}": value for name, value in chosen.items()}
 
 
 @contextmanager

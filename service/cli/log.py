@@ -24,7 +24,8 @@ _Several = list[str] | None
 
 def command(
     places: Annotated[
-        list[Path] | None, typer.Argument(metavar="[DIR|FILE]...", help="Default: the setting `audit_dir`.")
+        list[Path] | None,
+        typer.Argument(metavar="[DIR|FILE]...", help="Default: `audit_dir`, or the log of `rewardline serve` here."),
     ] = None,
     verifier: Annotated[_Several, typer.Option(help="Of this verifier, or this recipe.")] = None,
     reason: Annotated[_Several, typer.Option(help="With this reason.")] = None,
@@ -87,8 +88,8 @@ def _show(lines: Iterable[bytes | None], query: Query, tally: Tally, *, as_json:
 
 
 def _configured() -> list[Path]:
-    folder = settings.read().audit_dir
-    if folder is None:
+    folder = settings.read().with_own_log().log_folder
+    if folder is None or not folder.exists():
         raise reader.NotThere("no audit log is configured (audit_dir); name a folder or files")
     return [folder]
 

@@ -3,9 +3,10 @@
 import difflib
 import importlib
 from importlib.metadata import version
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 COMMANDS: Final = {
     "serve": "serve",
@@ -14,12 +15,14 @@ COMMANDS: Final = {
     "recipes": "recipes",
     "audit": "audit",
     "score": "score",
+    "check": "check",
     "diff": "diff",
     "lock": "lock",
     "verify-receipt": "verify_receipt",
     "dataset": "dataset",
     "view": "view",
     "log": "log",
+    "curves": "curves",
     "check-config": "check_config",
     "check-host": "check_host",
     "doctor": "doctor",
@@ -42,6 +45,7 @@ Judge files:
   rewardline score rollouts.jsonl --verifier math    verdicts on stored responses
   rewardline dataset stats rollouts.verdicts.jsonl   which prompts teach; suspect references
   rewardline view rollouts.verdicts.jsonl            look at them in a browser
+  rewardline check cases.jsonl                       judge corrected verdicts again; a gate for CI
   rewardline diff stored here rollouts.jsonl         which verdicts another version flips
   rewardline lock                      a file of versions, to pin a run to
   rewardline verify-receipt FILE       check the receipts of verdicts
@@ -54,11 +58,33 @@ Serve trainers:
   rewardline judges judges.yaml        try a file of judge models
   rewardline key NAME                  make an API key
   rewardline log DIRECTORY             search the audit log
+  rewardline curves --to tensorboard   its runs in W&B, MLflow, TensorBoard or trackio
   rewardline pool start                services in a Ray cluster, for its trainers
   rewardline usage                     what a tenant and its runs have used
   rewardline drain                     send the callers of this host's service elsewhere
 
 `rewardline COMMAND --help` shows the options of each."""
+
+
+class _Command(TyperCommand):
+    """A command whose help shows no type of a flag, which has none."""
+
+    def get_params(self, ctx: Any) -> Any:
+        return _without_types_of_flags(super().get_params(ctx))
+
+
+class _Group(TyperGroup):
+    """The same for several commands."""
+
+    def get_params(self, ctx: Any) -> Any:
+        return _without_types_of_flags(super().get_params(ctx))
+
+
+def _without_types_of_flags(params: list[Any]) -> list[Any]:
+    for param in params:
+        if getattr(param, "is_flag", False):
+            param.metavar = ""
+    return params
 
 
 def application(*names: str) -> typer.Typer:
@@ -67,15 +93,18 @@ def application(*names: str) -> typer.Typer:
         invoke_without_command=True,
         add_completion=False,
         pretty_exceptions_enable=False,
+        cls=_Group,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_rewardline)
     for name in names:
         module = importlib.import_module(f"service.cli.{COMMANDS[name]}")
         if hasattr(module, "app"):
-            app.add_typer(module.app, name=name)
+            for registered in module.app.registered_commands:
+                registered.cls = _Command
+            app.add_typer(module.app, name=name, cls=_Group)
         else:
-            app.command(name)(module.command)
+            app.command(name, cls=_Command)(module.command)
     return app
 
 

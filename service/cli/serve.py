@@ -2,6 +2,7 @@
 
 import gc
 import importlib
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -36,7 +37,7 @@ def command(
     """Serve verdicts over HTTP and gRPC until SIGTERM."""
     options = {"host": host, "http_port": http_port, "grpc_port": grpc_port, "redis_url": redis_url, "sandbox": sandbox}
     try:
-        chosen = settings.read(config, options)
+        chosen = settings.read(config, options).with_own_log()
         logs.configure(chosen)
         malloc_trim.share_heap()
         _tune_garbage_collection()
@@ -44,7 +45,7 @@ def command(
         host_limits.check_processes(chosen)
         with bound(chosen) as sockets:
             startup = importlib.import_module("service.run.startup")  # the rest, now that the ports are ours
-            uvloop.run(startup.serve(chosen, sockets, _announce))
+            uvloop.run(startup.serve(chosen, sockets, partial(_announce, chosen)))
     except settings.SettingsError as error:
         raise fail(*error.problems) from error
     except CannotStart as error:
@@ -62,8 +63,13 @@ def _tune_garbage_collection() -> None:
     gc.set_threshold(*GRADUAL_THRESHOLDS)
 
 
-def _announce(addresses: Addresses) -> None:
+def _announce(chosen: settings.Settings, addresses: Addresses) -> None:
     gc.freeze()  # what the start has made stays, too
     operations = f" Operations on {addresses.ops}." if addresses.ops else ""
     say(f"Rewardline serves HTTP on {addresses.http} and gRPC on {addresses.grpc}.{operations} Try:")
     say(_TRY_IT.format(url=addresses.http))
+    if chosen.log_folder is not None:
+        page = f" and {addresses.http}/console/log" if chosen.console else ""
+        say(
+            f"Verdicts are logged in {chosen.log_folder}: `rewardline log`{page}. REWARDLINE_AUDIT_LOG=off turns that off."
+        )

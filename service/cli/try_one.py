@@ -2,7 +2,7 @@
 
 import json
 import sys
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 import uvloop
@@ -76,6 +76,13 @@ def _judged_here(name: str, item: Json) -> Json:
     return local_scorer.judged(name, item)
 
 
+_SAID: Final = {
+    "channel": "found by",
+    **dict.fromkeys(("span", "candidates", "mentions", "method", "reference_as_read", "answer_as_read"), ""),
+}
+"""Fields of a detail that have another name in words, or are for programs alone (`--json`)."""
+
+
 def _lines(result: Json) -> list[str]:
     """The result in words: the outcome, then each field that says something."""
     judge = result["recipe"] or f"{result['verifier']} {result['version']}"
@@ -85,7 +92,12 @@ def _lines(result: Json) -> list[str]:
         lines.append(f"answer: {result['extracted']}")
     for check in result["checks"] or ():
         lines.append(f"check {check['name']}: {check['status']}, score {check['score']} ({check['reason']})")
-    return lines + [f"{name}: {_plain(value)}" for name, value in result["detail"].items()]
+    detail = result["detail"]
+    lines += [f"{words}: {_plain(value)}" for name, value in detail.items() if (words := _SAID.get(name, name))]
+    for mention in detail.get("mentions", ()):
+        role = ", the answer" if mention.get("role") == "answer" else ""
+        lines.append(f"mention: {mention['text']} ({mention['stance']}{role})")
+    return lines
 
 
 def _plain(value: Any) -> str:

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from service.observe.audit_log import reader
+from service.observe.audit_log.columns import STEP_NAMES
 from service.prompts.stored_files import VERDICTS, files, rows_beside
 from service.rollouts.columns import Columns
 from service.rollouts.verdict_file import MADE_BY, object_of
 from service.row_files.reading import MAX_OWN_LINE_BYTES, BadData, DataFile
 from service.watch.pass_rates import PassRate
-from service.watch.samples import STEP_NAMES
 
 MAX_RESPONSES: Final = 64
 """Responses of one prompt that are kept to look for errors in its reference."""

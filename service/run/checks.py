@@ -95,7 +95,7 @@ def _check_traces(settings: Settings) -> None:
 
 
 def _check_audit_log(settings: Settings) -> None:
-    folder = settings.audit_dir
+    folder = settings.log_folder
     if folder is None:
         return
     existing = folder

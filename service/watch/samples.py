@@ -7,13 +7,13 @@ from typing import Any, Final
 
 import msgspec
 
+from service.observe.audit_log.columns import STEP_NAMES
 from service.observe.audit_log.records import Record
 from service.watch import texts
 from service.watch.texts import Hashes, Signature
 
 PAID: Final = 0.5
 """A response with this score or more is paid."""
-STEP_NAMES: Final = ("step", "global_step", "training_step", "rollout_id")
 """The fields of an item's metadata that may say at which step of the training it was sampled."""
 _SHOWN_CHARS: Final = 600
 

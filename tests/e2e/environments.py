@@ -35,6 +35,7 @@ WITHOUT_TORCH = {
     "nemo-gym": "3.12",
     "nemo-gym-0.7": "3.13",
     "harbor": "3.12",
+    "sinks": f"{sys.version_info.major}.{sys.version_info.minor}",
     "ray": f"{sys.version_info.major}.{sys.version_info.minor}",
 }
 """The Python version of environments that need no torch. NeMo-Gym and Harbor need newer ones than ours may be."""

@@ -6,12 +6,13 @@ Each script runs in the environment of these packages and prints what the traine
 import functools
 import json
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.conftest import Served
+from tests.conftest import ROOT, Served
 from tests.e2e.environments import python_of, variables
 
 pytestmark = pytest.mark.trainers
@@ -269,3 +270,38 @@ def test_miles_evaluates_one_by_one_and_not_with_rewards_of_groups(served: Serve
     assert printed["evaluated"] == [1.0, 1.0, 0.0, 0.0]
     assert printed["evaluated_in_groups"][0] == "AssertionError"
     assert printed["evaluated_lost"][0] == "FailedItems"
+
+
+def test_four_trackers_store_the_curves_of_a_run(served: Served) -> None:
+    printed = run("curves.py", served.url, environment="sinks")
+    points = [[5, 0.5], [7, 1.0]]
+    assert printed["wandb"]
+    assert [printed[tracker] for tracker in ("mlflow", "tensorboard", "trackio")] == [points] * 3
+    assert printed["figures"]["rewardline/numeric/groups_without_signal"] == 1
+    assert printed["figures"]["rewardline/judge_cost"] == 0
+
+
+def test_a_log_is_drawn_by_each_tracker(tmp_path: Path) -> None:
+    packages = next(python_of("sinks").parents[1].glob("lib/python*/site-packages"))
+    fields = {"status": "ok", "reason": "correct", "verifier": "math", "prompt": "q", "run_id": "a"}
+    rows = [
+        {**fields, "time": f"2026-03-01T00:0{step}:00Z", "id": step, "reward": 1, "metadata": {"step": step}}
+        for step in (3, 4)
+    ]
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    settings = variables(
+        WANDB_MODE="offline", MLFLOW_TRACKING_URI=f"file:{tmp_path}/mlflow", MLFLOW_ALLOW_FILE_STORE="true"
+    )
+    script = (
+        f"import sys; sys.path[:0] = [{str(ROOT)!r}]; sys.path.append({str(packages)!r})\n"
+        "from service.cli.main import application\napplication('curves')(sys.argv[1:])"
+    )
+    for tracker in ("wandb", "mlflow", "tensorboard", "trackio"):
+        command = [sys.executable, "-c", script, "curves", "--to", tracker, "log.jsonl"]
+        done = subprocess.run(
+            command, cwd=tmp_path, env={**settings, "TRACKIO_DIR": str(tmp_path / "trackio")},
+            capture_output=True, text=True, timeout=300, check=False,
+        )  # fmt: skip
+        assert f"2 steps of 1 runs are drawn by {tracker}." in done.stdout, done.stderr[-3000:]
+    assert list(tmp_path.glob("wandb/offline-run-*/*.wandb"))
+    assert list(tmp_path.glob("runs/a/events.*"))

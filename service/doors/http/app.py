@@ -26,6 +26,7 @@ from service.doors.routes import jobs as jobs_door
 from service.doors.routes import log as log_routes
 from service.doors.routes import usage as usage_door
 from service.doors.routes import watch as watch_door
+from service.doors.routes.log_asking import AskedLog
 from service.doors.verifier_info import describe
 from service.errors import NotFound
 from service.groups.scoring import GroupScorer
@@ -35,6 +36,7 @@ from service.jobs.lifespan import BackgroundJobs
 from service.limits.admission import Admission
 from service.limits.keys import Keys
 from service.observe.audit_log import reader
+from service.observe.audit_log.corrections import Corrections
 from service.observe.audit_log.desk import Desk
 from service.observe.history import History
 from service.observe.metrics import Metrics
@@ -127,8 +129,9 @@ def build_app(
         return await metrics_response(metrics)
 
     console.mount_reference(app)
-    folder = settings.audit_dir
-    app.include_router(log_routes.router(None if folder is None else Desk(lambda: reader.find([folder]))))
+    folder = settings.log_folder
+    desk = None if folder is None else Desk(lambda: reader.find([folder]))
+    app.include_router(log_routes.router(AskedLog(desk), None if folder is None else Corrections(folder)))
     if settings.console:
         console.mount(app)
     problems.speak(app)

@@ -3,79 +3,33 @@
 Who may read what others sent needs a key with the scope `admin`.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from service.doors.asgi.request_body import cancelled_on_disconnect
+from service.doors.routes import log_corrections, log_runs
+from service.doors.routes.log_asking import PATH, REFUSALS, AskedLog, LogFilters, LogRead, refused
 from service.doors.routes.openapi_parts import JSON
-from service.errors import FieldError, NotFound, Unprocessable
+from service.errors import NotFound
 from service.limits.keys import CALLER
 from service.observe.audit_log import reader, search
-from service.observe.audit_log.desk import Desk
-from service.observe.audit_log.query import BadMoment, moment
-from service.observe.audit_log.search import BadCursor, Filters, NoRecord
+from service.observe.audit_log.condition import BadCondition
+from service.observe.audit_log.corrections import Corrections
+from service.observe.audit_log.search import BadCursor, NoRecord
 from service.wire import NDJSON, encode
 
-if TYPE_CHECKING:
-    from service.observe.audit_log.tables import Tables
-
-PATH: Final = "/v1/log"
-PATHS: Final = (PATH, f"{PATH}/record", f"{PATH}/summary", f"{PATH}/export")
-T = TypeVar("T")
+PATHS: Final = (
+    PATH,
+    *(
+        f"{PATH}/{part}"
+        for part in ("record", "records", "summary", "groups", "steps", "compare", "export", "corrections")
+    ),
+)
 _MEDIA: Final = {"jsonl": NDJSON, "parquet": "application/vnd.apache.parquet"}
-_Name = Annotated[str, Field(max_length=256)]
-_Names = Annotated[list[_Name], Field(max_length=50)]
-_Number = Annotated[float, Field(allow_inf_nan=False)]
-_Moment = Annotated[str, Field(max_length=64, examples=["2h"])]
-
-
-class LogFilters(BaseModel):
-    """Which records. Values of one name widen the choice, different names narrow it."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    verifier: _Names = Field(
-        [], description="Verifiers or recipes; an empty text stands for records without any", examples=[["math"]]
-    )
-    status: Annotated[list[Literal["ok", "invalid", "failed"]], Field(max_length=3)] = []
-    reason: _Names = []
-    data_source: _Names = Field([], description="An empty text stands for records without one")
-    run: _Names = Field([], description="Runs of training")
-    tenant: _Names = []
-    id: _Names = Field([], description="Ids of items or of requests")
-    min_reward: _Number | None = None
-    max_reward: _Number | None = None
-    min_score: _Number | None = None
-    max_score: _Number | None = None
-    since: _Moment | None = Field(None, description="From this time on: 2026-03-07T09:15 (UTC), or 2h ago")
-    until: _Moment | None = Field(None, description="Up to this time")
-    text: Annotated[str, Field(max_length=1000)] = Field(
-        "", description="A part of the id, response, prompt, extracted answer or message, in either case"
-    )
-
-    def filters(self) -> Filters:
-        now = datetime.now(UTC)
-        return Filters(
-            *(self.verifier, self.status, self.reason, self.data_source, self.run, self.tenant, self.id),
-            *(self.min_reward, self.max_reward, self.min_score, self.max_score),
-            _moment("since", self.since, now),
-            _moment("until", self.until, now),
-            self.text,
-        )
-
-
-def _moment(name: str, text: str | None, now: datetime) -> datetime | None:
-    try:
-        return moment(text, now) if text else None
-    except BadMoment as error:
-        raise _refused(name, str(error)) from error
 
 
 class LogPageQuery(LogFilters):
@@ -96,19 +50,6 @@ class LogRecordQuery(BaseModel):
     row: Annotated[str, Field(max_length=5000, description="What a page calls the row")]
 
 
-class LogRead(BaseModel):
-    """What was read for an answer."""
-
-    files: int
-    files_left: int
-    """Files that are too old to hold any of the rows, so that they were not read."""
-    rows: int
-    damaged_rows: int
-    """Lines that are not whole records."""
-    damaged_files: list[str]
-    """Files that end too early, of which the whole lines were read, or that cannot be read."""
-
-
 class LogRow(BaseModel):
     """A record, its texts cut."""
 
@@ -126,6 +67,9 @@ class LogRow(BaseModel):
     data_source: str | None
     tag: str | None
     run_id: str | None
+    step: int | None
+    prompt: str
+    """What is equal of the rows that answer one prompt."""
     tenant: str | None
     request_id: str | None
     cached: bool | None
@@ -195,41 +139,31 @@ class LogSummary(BaseModel):
     by_judge: list[LogCount]
     """By recipe, or by verifier where there is none."""
     by_data_source: list[LogCount]
+    by_run: list[LogCount]
     rewards: LogHistogram
     over_time: LogOverTime
     failures: list[LogFailures]
     read: LogRead
 
 
-def router(log_desk: Desk | None) -> APIRouter:
-    """The routes. There is no desk where no log is kept."""
-    routes = APIRouter(prefix=PATH, tags=["log"], responses=_REFUSALS)
-
-    def there() -> Desk:
-        if log_desk is None:
-            raise NotFound("no audit log is kept here; set audit_dir (REWARDLINE_AUDIT_DIR) to a folder for it")
-        return log_desk
-
-    async def ask(desk: Desk, request: Request, question: Callable[["Tables"], T], choose: Callable[[Path], bool]) -> T:
-        try:
-            async with cancelled_on_disconnect(request.receive):
-                return await desk.ask(CALLER.get().name, question, choose)
-        except reader.NotThere as error:
-            raise NotFound(str(error)) from error
+def router(log: AskedLog, corrections: Corrections | None = None) -> APIRouter:
+    """The routes. There are no corrections where none can be kept."""
+    routes = APIRouter(prefix=PATH, tags=["log"], responses=REFUSALS)
+    routes.include_router(log_runs.router(log))
+    routes.include_router(log_corrections.router(log, corrections))
 
     @routes.get("", operation_id="search_log")
     async def page(query: Annotated[LogPageQuery, Query()], request: Request) -> LogPage:
         """Records of the audit log, the newest first or in another order. Their texts are cut."""
-        desk, filters = there(), query.filters()
+        filters = query.filters()
         try:
-            found = await ask(
-                desk,
+            found = await log.ask(
                 request,
                 lambda tables: search.page(tables, filters, query.order, query.limit, query.cursor),
                 filters.may_be_in,
             )
         except BadCursor as error:
-            raise _refused("cursor", "it is not `next` of a page in this order; begin without one") from error
+            raise refused("cursor", "it is not `next` of a page in this order; begin without one") from error
         return LogPage.model_validate(found)
 
     @routes.get("/record", operation_id="show_log_record", response_model=dict[str, Any])
@@ -237,8 +171,7 @@ def router(log_desk: Desk | None) -> APIRouter:
         """A whole record, as far as the log holds its texts."""
         key = query.row.rpartition(":")[0]
         try:
-            found = await ask(
-                there(),
+            found = await log.ask(
                 request,
                 lambda tables: search.record(tables, query.row),
                 lambda path: reader.key_of(path) == key,
@@ -250,15 +183,15 @@ def router(log_desk: Desk | None) -> APIRouter:
     @routes.get("/summary", operation_id="summarise_log")
     async def summary(query: Annotated[LogFilters, Query()], request: Request) -> LogSummary:
         """Counts of records by what they are, by their reward and over time; and failures, grouped."""
-        desk, filters = there(), query.filters()
-        found = await ask(desk, request, lambda tables: search.summary(tables, filters), filters.may_be_in)
+        filters = query.filters()
+        found = await log.ask(request, lambda tables: search.summary(tables, filters), filters.may_be_in)
         return LogSummary.model_validate(found)
 
     @routes.get("/export", operation_id="export_log", response_class=StreamingResponse, responses=_EXPORTED)
     async def export(query: Annotated[LogExportQuery, Query()]) -> StreamingResponse:
         """The whole records as a file, which `rewardline log` and `rewardline view` read."""
-        desk, filters = there(), query.filters()
-        parts = desk.stream(
+        filters = query.filters()
+        parts = log.desk.stream(
             CALLER.get().name,
             lambda tables, output: search.export(tables, filters, query.format, output),
             filters.may_be_in,
@@ -267,6 +200,8 @@ def router(log_desk: Desk | None) -> APIRouter:
             first = await anext(parts, b"")  # a refusal gets its own status
         except reader.NotThere as error:
             raise NotFound(str(error)) from error
+        except BadCondition as error:
+            raise refused("where", str(error)) from error
         name = f"attachment; filename=log.{query.format}"
         return StreamingResponse(
             _streamed(first, parts), media_type=_MEDIA[query.format], headers={"Content-Disposition": name}
@@ -282,23 +217,6 @@ async def _streamed(first: bytes, chunks: AsyncGenerator[bytes]) -> AsyncIterato
             yield part
 
 
-def _refused(name: str, message: str) -> Unprocessable:
-    return Unprocessable(f"{name}: {message}", errors=[FieldError(["query", name], message)])
-
-
-def _problem(about: str) -> JSON:
-    schema = {"$ref": "#/components/schemas/Problem"}
-    return {"description": about, "content": {"application/problem+json": {"schema": schema}}}
-
-
-_REFUSALS: Final[dict[int | str, JSON]] = {
-    403: _problem("A key without the scope `admin`"),
-    404: _problem("No log is kept, or it has no such row"),
-    413: _problem("More than fits in memory; narrow it"),
-    422: _problem("A parameter that is not known, or not of its shape; `errors` names it"),
-    429: _problem("Too many searches wait; Retry-After says when to try again"),
-    504: _problem("It took too long; narrow it"),
-}
 _EXPORTED: Final[dict[int | str, JSON]] = {
     200: {"description": "The records", "content": {media: {"schema": {"type": "string"}} for media in _MEDIA.values()}}
 }

@@ -13,7 +13,7 @@ COLUMNS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("verifier", "version"), TEXT),
     "cached": "BOOLEAN",
     **dict.fromkeys(("request_id", "recipe", "domain", "data_source", "tag", "tenant", "run_id", "extracted"), TEXT),
-    **dict.fromkeys(("checks", "detail", "metadata", "params", "response_messages"), JSON),
+    **dict.fromkeys(("checks", "detail", "metadata", "params", "response_messages", "prompt_messages"), JSON),
     **{
         f"{text}{part}": "BIGINT" if part == "_chars" else TEXT
         for text in ("response", "prompt", "reference")
@@ -22,3 +22,18 @@ COLUMNS: Final[Mapping[str, str]] = {
 }
 """The columns of every table with DuckDB's types, whether its file is a log, or what `rewardline score` wrote. What a file
 lacks is null."""
+STEP_NAMES: Final = ("step", "global_step", "training_step", "rollout_id")
+"""The names of the trainer's step in the metadata of an item, the first that is there."""
+STEP: Final = "coalesce({})".format(
+    ", ".join(
+        f"CASE WHEN json_type(metadata, '$.{name}') IN ('UBIGINT', 'BIGINT') "
+        f"THEN try_cast(metadata ->> '$.{name}' AS BIGINT) END"
+        for name in STEP_NAMES
+    )
+)
+"""SQL for the trainer's step of a row."""
+PROMPT_KEY: Final = (
+    "CASE WHEN coalesce(prompt, prompt_sha256, reference, reference_sha256) IS NULL THEN left(sha256(id ->> '$'), 20) "
+    "ELSE left(sha256(coalesce(prompt, prompt_sha256, '') || '\n' || coalesce(reference, reference_sha256, '')), 20) END"
+)
+"""SQL for what is equal of the records that answer one prompt."""

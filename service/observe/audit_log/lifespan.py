@@ -28,11 +28,12 @@ async def open_log(settings: Settings, metrics: Metrics) -> AsyncIterator[Observ
     Raises:
         CannotOpen
     """
-    if settings.audit_dir is None:
+    folder = settings.log_folder
+    if folder is None:
         yield None
         return
-    _check(settings, settings.audit_dir)
-    log = AuditLog(_options(settings, settings.audit_dir))
+    _check(settings, folder)
+    log = AuditLog(_options(settings, folder))
     _publish(log, metrics)
     log.start()
     try:

@@ -19,6 +19,7 @@ from service.observe.audit_log.records import ABSENT, Record, timestamp
 
 _ROWS_AT_ONCE: Final = 100
 _ROW_GROUP_BYTES: Final = 16_000_000
+_JSON: Final = ("checks", "detail", "metadata", "params", "response_messages", "prompt_messages")
 _SCHEMA: Final = pa.schema(
     [
         ("time", pa.timestamp("us", tz="UTC")),
@@ -31,7 +32,7 @@ _SCHEMA: Final = pa.schema(
             (name, pa.string())
             for name in ("request_id", "tenant", "run_id", "recipe", "domain", "data_source", "tag", "extracted")
         ),
-        *((name, pa.string()) for name in ("checks", "detail", "metadata", "params", "response_messages")),
+        *((name, pa.string()) for name in _JSON),
         *(
             (f"{text}{part}", pa.int64() if part == "_chars" else pa.string())
             for text in ("response", "prompt", "reference")
@@ -39,7 +40,6 @@ _SCHEMA: Final = pa.schema(
         ),
     ]
 )
-_JSON: Final = ("checks", "detail", "metadata", "params", "response_messages")
 _decoder: Final = msgspec.json.Decoder(Record)
 _encoder: Final = msgspec.json.Encoder()
 

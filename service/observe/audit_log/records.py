@@ -68,6 +68,8 @@ class Record(msgspec.Struct, omit_defaults=True):
     reference_sha256: str | None = None
     reference_chars: int | None = None
     params: msgspec.Raw = ABSENT
+    prompt_messages: msgspec.Raw = ABSENT
+    """The prompt if it came as messages; then `prompt` is all of it as text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +166,8 @@ def _record(
         record.response_messages = _json(messages.encode(), rules)
     if prompt_text is not None:
         record.prompt, record.prompt_chars = prompt_text[:limit], len(prompt_text)
+        if isinstance(prompt, list) and prompt:
+            record.prompt_messages = _json(_encoder.encode(prompt), rules)
     if reference is not None:
         record.reference, record.reference_chars = reference[:limit], len(reference)
     record.params = _json(bytes(item.params), rules)

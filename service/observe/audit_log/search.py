@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeAlias
 
 import msgspec
 
-from service.observe.audit_log import reader
-from service.observe.audit_log.columns import COLUMNS
+from service.observe.audit_log import condition, reader
+from service.observe.audit_log.columns import COLUMNS, PROMPT_KEY
 
 if TYPE_CHECKING:
     from service.observe.audit_log.tables import Table, Tables
@@ -42,6 +42,7 @@ _FOUND: Final = {
     "judge": "coalesce(recipe, verifier, '')",
     "verifier": "coalesce(verifier, '')",
     "data_source": "coalesce(data_source, '')",
+    "run": "coalesce(run_id, '')",
     "reward": "CASE WHEN isfinite(reward) THEN reward END",
     "message": f"CASE WHEN status <> 'ok' THEN coalesce(left({_MESSAGE}, {_SHOWN_CHARS}), '') END",
 }
@@ -51,7 +52,9 @@ _CONDITIONS: Final = {
     "statuses": "list_contains($statuses, status)",
     "reasons": "list_contains($reasons, reason)",
     "data_sources": "list_contains($data_sources, coalesce(data_source, ''))",
-    "runs": "list_contains($runs, run_id)",
+    "runs": "list_contains($runs, coalesce(run_id, ''))",
+    "steps": "list_contains($steps, step)",
+    "prompts": f"list_contains($prompts, {PROMPT_KEY})",
     "tenants": "list_contains($tenants, tenant)",
     "ids": "(list_contains($ids, id ->> '$') OR list_contains($ids, request_id))",
     "min_reward": "reward >= $min_reward",
@@ -77,7 +80,8 @@ _ROW: Final = {
     "time": _TIME,
     "id": "id ->> '$'",
     **{name: name for name in ("status", "reason", "verifier", "version", "recipe", "data_source", "tag", "run_id")},
-    **{name: name for name in ("tenant", "request_id", "cached")},
+    **{name: name for name in ("tenant", "request_id", "cached", "step")},
+    "prompt": PROMPT_KEY,
     **{name: f"CASE WHEN isfinite({name}) THEN {name} END" for name in ("score", "reward", "elapsed_ms")},
     "extracted": f"left(extracted, {_SHOWN_CHARS})",
     "response_end": f"right(response, {_SHOWN_CHARS})",
@@ -106,6 +110,10 @@ class Filters:
     reasons: Sequence[str] = ()
     data_sources: Sequence[str] = ()
     runs: Sequence[str] = ()
+    """An empty text stands for records without one."""
+    steps: Sequence[int] = ()
+    prompts: Sequence[str] = ()
+    """What a page calls the prompts of records."""
     tenants: Sequence[str] = ()
     ids: Sequence[str] = ()
     """Ids of items or requests."""
@@ -117,15 +125,28 @@ class Filters:
     until: datetime | None = None
     text: str = ""
     """A part of the id, the response, the prompt, the extracted answer or the message, in either case."""
+    where: str = ""
+    """A condition in SQL (`condition`)."""
 
     def values(self) -> JSON:
         """The values that are bound, by name."""
         set_fields = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: _bound(value) for name, value in set_fields.items() if value not in (None, "", [], ())}
+        return {
+            name: _bound(value)
+            for name, value in set_fields.items()
+            if name != "where" and value not in (None, "", [], ())
+        }
 
-    def condition(self) -> str:
-        conjunction = " AND ".join(f"({_CONDITIONS[name]})" for name in self.values())
-        return conjunction or "true"
+    def condition(self, tables: "Tables") -> str:
+        """SQL of all conditions.
+
+        Raises:
+            BadCondition
+        """
+        terms = [f"({_CONDITIONS[name]})" for name in self.values()]
+        if self.where:
+            terms.append(condition.checked(tables, self.where))
+        return " AND ".join(terms) or "true"
 
     def may_be_in(self, path: Path) -> bool:
         return reader.may_hold(path, self.since, self.until)
@@ -146,13 +167,14 @@ def page(tables: "Tables", filters: Filters, order: Order, limit: int, cursor: s
     """
     start_cursor = None if cursor is None else _Cursor.of(cursor, order)
     _make_found(tables)
+    wanted = Wanted.of(tables, filters)
     positions: list[_Place] = []
     files_left = 0
     numbered = list(enumerate(tables.tables))
     for number, table in reversed(numbered) if order == "newest" else numbered:
         if len(positions) > limit and not _may_be_as_new(table, positions[limit]):
             files_left += 1
-        elif _find(tables, number, table, filters) and order == "newest":
+        elif _find(tables, number, table, wanted) and order == "newest":
             positions = _places(tables, order, limit, start_cursor)
     positions = _places(tables, order, limit, start_cursor)
     rows = _rows(tables, positions[:limit], _ROW)
@@ -163,7 +185,7 @@ def page(tables: "Tables", filters: Filters, order: Order, limit: int, cursor: s
     return {
         "rows": [rows[number, line] for _, number, line in positions[:limit]],
         "next": following,
-        "read": _read(tables, files_left),
+        "read": tables.tally.as_json(files_left),
     }
 
 
@@ -177,30 +199,47 @@ def record(tables: "Tables", row: str) -> JSON:
     number = next((number for number, table in enumerate(tables.tables) if table.key == key), None)
     if number is None or not re.fullmatch(r"\d{1,12}", line):
         raise NoRecord
-    columns = {name: name for name in COLUMNS} | {"line": "line", "time": _TIME, "id": "id ->> '$'"}
-    stored = _rows(tables, [(0, number, int(line))], columns).get((number, int(line)))
-    if stored is None or stored["status"] is None:
+    stored = _whole(tables, [(0, number, int(line))])
+    if not stored or stored[0]["status"] is None:
         raise NoRecord
-    for name, kind in COLUMNS.items():
-        if kind == "JSON" and name != "id" and stored[name] is not None:
-            stored[name] = msgspec.Raw(stored[name].encode())
-    return stored
+    return stored[0]
+
+
+def records(tables: "Tables", filters: Filters, limit: int) -> JSON:
+    """Whole records, the highest reward first: those of a group beside each other."""
+    _make_found(tables)
+    wanted = Wanted.of(tables, filters)
+    for number, table in enumerate(tables.tables):
+        _find(tables, number, table, wanted)
+    positions = _places(tables, "highest", limit, None)
+    return {"records": _whole(tables, positions[:limit]), "is_more": len(positions) > limit}
+
+
+def _whole(tables: "Tables", positions: Sequence[_Place]) -> list[JSON]:
+    columns = {name: name for name in COLUMNS} | {"line": "line", "time": _TIME, "id": "id ->> '$'", "step": "step"}
+    rows = _rows(tables, positions, {**columns, "prompt_key": PROMPT_KEY})
+    for stored in rows.values():
+        for name, kind in COLUMNS.items():
+            if kind == "JSON" and name != "id" and stored[name] is not None:
+                stored[name] = msgspec.Raw(stored[name].encode())
+    return [rows[number, line] for _, number, line in positions if (number, line) in rows]
 
 
 def summary(tables: "Tables", filters: Filters) -> JSON:
     """Counts of the records, by what they are, by their reward, and over time; and failures, grouped."""
     _make_found(tables)
+    wanted = Wanted.of(tables, filters)
     for number, table in enumerate(tables.tables):
-        _find(tables, number, table, filters)
+        _find(tables, number, table, wanted)
     ((records, mean),) = tables.sql("SELECT count(*), avg(reward) FROM found")
     return {
         "records": records,
         "mean_reward": mean,
-        **{f"by_{name}": _counts(tables, name) for name in ("status", "reason", "judge", "data_source")},
+        **{f"by_{name}": _counts(tables, name) for name in ("status", "reason", "judge", "data_source", "run")},
         "rewards": _histogram(tables),
         "over_time": _over_time(tables),
         "failures": _failures(tables),
-        "read": _read(tables, 0),
+        "read": tables.tally.as_json(),
     }
 
 
@@ -213,8 +252,8 @@ def export(tables: "Tables", filters: Filters, form: Literal["jsonl", "parquet"]
         columns |= {name: f"{name}::VARCHAR" for name, kind in COLUMNS.items() if kind == "JSON"}
         columns |= {"time": "make_timestamptz(epoch_us(moment))", "id": "id ->> '$'"}
     columns_sql = ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
-    condition = f"{_IS_WHOLE} AND ({filters.condition()})"
-    selects = [f"SELECT {columns_sql} FROM {rows} WHERE {condition}" for rows in tables.together(readable)]
+    where = f"{_IS_WHOLE} AND ({filters.condition(tables)})"
+    selects = [f"SELECT {columns_sql} FROM {rows} WHERE {where}" for rows in tables.together(readable)]
     # Lines that follow lines make one file; Parquet that follows Parquet does not.
     for rows in selects if form == "jsonl" else [" UNION ALL ".join(selects)]:
         how = "FORMAT json" if form == "jsonl" else "FORMAT parquet, COMPRESSION zstd"
@@ -224,29 +263,48 @@ def export(tables: "Tables", filters: Filters, form: Literal["jsonl", "parquet"]
 def _make_found(tables: "Tables") -> None:
     tables.sql(
         "CREATE TEMP TABLE found (file INTEGER, line BIGINT, moment TIMESTAMP, status VARCHAR, reason VARCHAR, "
-        "judge VARCHAR, verifier VARCHAR, data_source VARCHAR, reward DOUBLE, message VARCHAR)"
+        "judge VARCHAR, verifier VARCHAR, data_source VARCHAR, run VARCHAR, reward DOUBLE, message VARCHAR)"
     )
 
 
-def _find(tables: "Tables", number: int, table: "Table", filters: Filters) -> bool:
-    """Add the wanted records of a file to `found`, and all to the tally. False if the file cannot be read."""
-    narrow = ", ".join(f"{sql} AS {name}" for name, sql in _FOUND.items())
-    is_readable = tables.read(
-        table,
-        f"CREATE OR REPLACE TEMP TABLE part AS SELECT {narrow}, is_whole, is_wanted FROM (SELECT *, "
-        f"{_IS_WHOLE} AS is_whole, {_IS_WHOLE} AND coalesce({filters.condition()}, false) AS is_wanted FROM {{rows}})",
-        filters.values(),
-    )
-    if is_readable:
-        tables.sql(f"INSERT INTO found SELECT {number}, * EXCLUDE (is_whole, is_wanted) FROM part WHERE is_wanted")
-        ((whole_count, damaged),) = tables.sql(
-            "SELECT count(*) FILTER (is_whole), count(*) FILTER (NOT is_whole) FROM part"
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Filters as SQL, for each of the files."""
+
+    condition: str
+    values: JSON
+
+    @classmethod
+    def of(cls, tables: "Tables", filters: Filters) -> Self:
+        """Raises `BadCondition`."""
+        return cls(filters.condition(tables), filters.values())
+
+    def copy(self, tables: "Tables", table: "Table", columns: Mapping[str, str], target: str) -> bool:
+        """Add these columns of the wanted records of a file to a table, and all records to the tally. False if the file
+        cannot be read.
+        """
+        narrow = ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
+        is_readable = tables.read(
+            table,
+            f"CREATE OR REPLACE TEMP TABLE part AS SELECT {narrow}, is_whole, is_wanted FROM (SELECT *, "
+            f"{_IS_WHOLE} AS is_whole, {_IS_WHOLE} AND coalesce({self.condition}, false) AS is_wanted FROM {{rows}})",
+            self.values,
         )
-        tables.tally.files += 1
-        tables.tally.rows += whole_count
-        tables.tally.damaged_rows += damaged
-        tables.sql("DROP TABLE part")
-    return is_readable
+        if is_readable:
+            tables.sql(f"INSERT INTO {target} SELECT * EXCLUDE (is_whole, is_wanted) FROM part WHERE is_wanted")
+            ((whole_count, damaged),) = tables.sql(
+                "SELECT count(*) FILTER (is_whole), count(*) FILTER (NOT is_whole) FROM part"
+            )
+            tables.tally.files += 1
+            tables.tally.rows += whole_count
+            tables.tally.damaged_rows += damaged
+            tables.sql("DROP TABLE part")
+        return is_readable
+
+
+def _find(tables: "Tables", number: int, table: "Table", wanted: Wanted) -> bool:
+    """Add the wanted records of a file to `found`. False if the file cannot be read."""
+    return wanted.copy(tables, table, {"file": str(number), **_FOUND}, "found")
 
 
 def _places(tables: "Tables", order: Order, limit: int, cursor: "_Cursor | None") -> list[_Place]:
@@ -342,17 +400,6 @@ def _failures(tables: "Tables") -> list[JSON]:
     return [
         {**dict(zip(names, row[:5], strict=True)), "example": f"{tables.tables[row[5]].key}:{row[6]}"} for row in rows
     ]
-
-
-def _read(tables: "Tables", files_left: int) -> JSON:
-    tally = tables.tally
-    return {
-        "files": tally.files,
-        "files_left": files_left,
-        "rows": tally.rows,
-        "damaged_rows": tally.damaged_rows,
-        "damaged_files": tally.damaged_files,
-    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 DuckDB reads all forms of files by itself and without Python's lock, so that scoring goes on beside it. It gets
 descriptors instead of names: a name is never a pattern, a file that is packed or deleted meanwhile stays readable, and
-no other file can be reached. Values of callers are bound; no text of theirs is ever SQL.
+no other file can be reached. Values of callers are bound; no text of theirs is ever SQL, but for conditions that
+`condition` has read and written anew.
 
 This module is imported when a log is first searched: DuckDB is large.
 """
@@ -13,7 +14,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -21,7 +22,7 @@ from typing import Any, Final, Self
 import duckdb
 
 from service.observe.audit_log import reader
-from service.observe.audit_log.columns import COLUMNS, JSON, TEXT
+from service.observe.audit_log.columns import COLUMNS, JSON, STEP, TEXT
 from service.observe.audit_log.files import CLOSED, LIVE
 
 _MEMORY: Final = "1GB"
@@ -69,6 +70,9 @@ class Tally:
     damaged_files: list[str] = field(default_factory=list)
     """The names of files that end too early or cannot be read, each with a message."""
 
+    def as_json(self, files_left: int = 0) -> dict[str, Any]:
+        return {"files_left": files_left, **asdict(self)}
+
 
 @dataclass(slots=True)
 class Table:
@@ -78,7 +82,7 @@ class Table:
     """What tells the file from the others, whatever form it has by now."""
     path: Path
     rows: str
-    """SQL that gives its rows. `line` counts them, from 1; `moment` is the time."""
+    """SQL that gives its rows. `line` counts them, from 1; `moment` is the time, `step` the trainer's step."""
     lines: tuple[str, int] | None = None
     """The compression and the descriptor of a file of JSON lines that stands alone."""
     is_readable: bool = True
@@ -289,7 +293,9 @@ def _joined(verdicts: str, rollouts: str) -> str:
 
 
 def _numbered(rows: str) -> str:
-    return f"(SELECT row_number() OVER () AS line, try_cast(time AS TIMESTAMP) AS moment, * FROM ({rows}))"
+    return (
+        f"(SELECT row_number() OVER () AS line, try_cast(time AS TIMESTAMP) AS moment, {STEP} AS step, * FROM ({rows}))"
+    )
 
 
 def _cast(name: str, kind: str, stored_kind: str | None) -> str:

@@ -58,7 +58,8 @@ def logged(serve: Serve, tmp_path: Path) -> Logged:
     def start(items: list[dict[str, Any]] = ITEMS, **settings: str) -> Served:
         served = serve(audit_dir=str(tmp_path / "audit"), **settings)
         headers = {"Authorization": f"Bearer {KEY}"}
-        httpx.post(f"{served.url}/v1/score", json={"items": items}, headers=headers, timeout=PATIENCE_S)
+        if items:
+            httpx.post(f"{served.url}/v1/score", json={"items": items}, headers=headers, timeout=PATIENCE_S)
         url = f"{served.url}/v1/log/summary"
         eventually(lambda: httpx.get(url, headers=headers, timeout=PATIENCE_S).json()["records"] == len(items))
         return served
@@ -89,6 +90,7 @@ def test_all_that_narrows_narrows(logged: Logged, context: BrowserContext) -> No
     opened = Log(context, logged())
     page = opened.page
     opened.says("4 of 4")
+    page.get_by_text("More conditions").click()
     for name, said in (("unknown verifier", "1 of 4"), ("(none)", "1 of 4"), ("own", "1 of 4")):
         page.get_by_role("button", name=name, exact=True).first.click()
         opened.says(said)
@@ -223,6 +225,215 @@ def test_what_is_missing_is_said(serve: Serve, served: Served, tmp_path: Path, c
     locked.says("They appear when")
 
 
+def test_records_are_read_one_after_the_other_by_keys(logged: Logged, context: BrowserContext) -> None:
+    items = [{**ITEMS[1], "id": f"n{number}", "response": f"\\boxed{{{number}}}"} for number in range(102)]
+    opened = Log(context, logged(items))
+    opened.says("102 of 102")
+    reader = opened.page.locator("#opened")
+    for key, place, answer in (("j", "1 of 100+", "101"), ("j", "2 of 100+", "100"), ("k", "1 of 100+", "101")):
+        opened.page.keyboard.press(key)
+        expect(reader).to_contain_text(place)
+        expect(reader.locator("mark")).to_have_text(answer)
+        expect(reader).to_be_focused()
+    expect(reader.get_by_role("button", name="Previous")).to_be_disabled()
+    opened.page.goto(f"{opened.page.url.partition('#')[0]}#order=oldest")
+    expect(opened.rows.first.locator("code")).to_have_text("0")
+    opened.rows.nth(99).get_by_role("button").click()
+    expect(reader).to_contain_text("100 of 100+")
+    reader.get_by_role("button", name="Next").click()
+    expect(reader).to_contain_text("101 of 102")
+    opened.page.get_by_label("Text in the answer").press("j")
+    expect(reader).to_contain_text("101 of 102")
+    opened.page.keyboard.press("Escape")
+    expect(reader).to_be_hidden()
+    assert opened.complaints == []
+
+
+@pytest.mark.browser
+def test_few_stops_of_the_tabulator_are_before_a_response(logged: Logged, context: BrowserContext) -> None:
+    opened = Log(context, logged([{**ITEMS[1], "id": f"n{number}"} for number in range(50)]))
+    opened.says("50 of 50")
+    stops = 0
+    while not opened.rows.first.get_by_role("button").evaluate("button => button === document.activeElement"):
+        opened.page.keyboard.press("Tab")
+        stops += 1
+    opened.page.keyboard.press("Enter")
+    expect(opened.page.locator("#opened")).to_be_focused()
+    assert stops < 30
+
+
+MARKUP = (
+    "# Head\n\n<img src=x onerror=alert(1)><script>alert(2)</script> [go](javascript:alert(3)) ![see](http://e.example/x)\n\n"
+    "1. *one*\n2. **two**\n\n| a | b |\n|---|---|\n| 1 | $x^2$ |\n\n```python\nprint('<b>')\n```\n\n$$\\frac12$$ and \\(y\\), "
+    "for $5 and $6. \\boxed{5}"
+)
+CALLS: list[dict[str, Any]] = [
+    {
+        "role": "assistant",
+        "tool_calls": [{"id": "c", "type": "function", "function": {"name": "find", "arguments": '{"q": "<b>"}'}}],
+    },
+    {"role": "tool", "tool_call_id": "c", "content": "**7**"},
+    {"role": "assistant", "content": "<think>I *see*</think>" + MARKUP, "reasoning_content": "because"},
+]
+
+
+def test_a_conversation_is_rendered_and_none_of_its_markup_is_the_page_s(
+    logged: Logged, context: BrowserContext
+) -> None:
+    prompt = [{"role": "system", "content": "Be **brief**."}, {"role": "user", "content": MARKUP}]
+    item = {"verifier": "math", "response": CALLS, "reference": "5", "prompt": prompt}
+    opened = Log(context, logged([item]))
+    opened.says("1 of 1")
+    opened.page.keyboard.press("j")
+    told = opened.page.get_by_role("group", name="Conversation")
+    expect(told.locator(".who")).to_have_text(["system", "user", "assistant", "tool", "assistant"])
+    expect(told.locator(".call")).to_contain_text('"q": "<b>"')
+    expect(told.locator(".step").nth(3)).to_have_text("tool**7**")
+    expect(told.locator("summary")).to_have_text(["Thinking, 7 characters", "Thinking, 7 characters"])
+    last = told.locator(".step").last
+    expect(last.locator("ol li")).to_have_text(["one", "two"])
+    expect(last.locator("pre code")).to_have_text("print('<b>')")
+    expect(last.locator("table .katex")).to_have_count(1)
+    expect(last.locator(".katex")).to_have_count(3)
+    expect(last).to_contain_text("<img src=x onerror=alert(1)><script>alert(2)</script> [go](javascript:alert(3))")
+    expect(last).to_contain_text("for $5 and $6.")
+    assert opened.page.locator("main").locator("img, script, a[href^=javascript], b, iframe").count() == 0
+    assert opened.complaints == []
+
+
+@pytest.mark.browser
+def test_texts_that_are_hard_to_read_hold_nothing_up(logged: Logged, context: BrowserContext) -> None:
+    texts = ["> ", "[", "*a ", "\\[", "$a$ ", "`", "- ", "<a ", "[a](", "|a|\n|-|\n", "**", "~~", "$$", "\\("]
+    items = [{"verifier": "contains", "response": text * 10_000, "reference": "x"} for text in texts]
+    opened = Log(context, logged(items, audit_max_text_chars="100000"))
+    opened.says(f"{len(texts)} of {len(texts)}")
+    for number in range(len(texts)):
+        opened.page.keyboard.press("j")
+        expect(opened.page.locator("#opened")).to_contain_text(f"{number + 1} of {len(texts)}")
+        expect(opened.page.get_by_role("group", name="Conversation")).to_be_visible()
+    assert opened.complaints == []
+
+
+TRAINING = {"base": {"one": "777", "two": "787", "three": "777"}, "next": {"one": "778", "two": "777", "three": "888"}}
+"""The answers of two runs to each prompt in the step after 3; 7 is right."""
+
+
+@pytest.fixture
+def trained(logged: Logged) -> Served:
+    """A service whose log has two runs."""
+    served = logged([])
+    for run, prompts in TRAINING.items():
+        for step in (3, 4):
+            items = [
+                {
+                    "verifier": "numeric",
+                    "prompt": f"**{prompt}**?",
+                    "response": answer,
+                    "reference": "7",
+                    "metadata": {"step": step},
+                }
+                for prompt, answers in prompts.items()
+                for answer in answers
+            ]
+            headers = {"X-Run-Id": run}
+            httpx.post(f"{served.url}/v1/score", json={"items": items}, headers=headers, timeout=PATIENCE_S)
+    eventually(lambda: httpx.get(f"{served.url}/v1/log/summary", timeout=PATIENCE_S).json()["records"] == 36)
+    return served
+
+
+def test_groups_show_responses_to_one_prompt_side_by_side(trained: Served, context: BrowserContext) -> None:
+    opened = Log(context, trained, "#view=groups&run=base")
+    opened.says("6 groups of responses to one prompt in one step; 4 of them without signal")
+    opened.page.get_by_label("Order of groups").select_option("mixed")
+    first = opened.page.locator("#view tbody tr").first
+    expect(first.locator(".chip")).to_have_text(["1", "0", "1"])
+    first.get_by_role("button").click()
+    group = opened.page.locator("#group")
+    expect(group.locator("article")).to_have_count(3)
+    expect(group.locator("article .score")).to_have_text(["1", "1", "0"])
+    expect(group.locator("strong", has_text="two")).to_be_visible()
+    group.get_by_role("link", name="Open the record").last.click()
+    expect(opened.page.locator("#opened")).to_contain_text("wrong answer")
+    opened.page.get_by_role("button", name="Other responses to this prompt").click()
+    opened.says("2 groups of responses")
+    opened.page.go_back()
+    expect(opened.page.locator("#opened")).to_contain_text("wrong answer")
+    assert opened.complaints == []
+
+
+@pytest.mark.browser
+def test_steps_are_a_curve_and_a_table_that_lead_to_groups(trained: Served, context: BrowserContext) -> None:
+    opened = Log(context, trained)
+    opened.says("36 of 36")
+    opened.page.get_by_role("button", name="Steps").click()
+    opened.says("4 points of 2 runs.")
+    expect(opened.page.locator("#view polyline")).to_have_count(2)
+    expect(opened.page.locator("#view tbody tr").first).to_contain_text("step 3basenumeric0.888990")
+    opened.page.get_by_role("button", name="step 4").first.click()
+    opened.says("3 groups")
+    expect(opened.page.get_by_label("Run")).to_have_value("base")
+    assert opened.complaints == []
+
+
+@pytest.mark.browser
+def test_two_runs_are_compared_flips_first(trained: Served, context: BrowserContext) -> None:
+    opened = Log(context, trained, "#view=compare")
+    opened.says("Name two runs")
+    form = opened.page.get_by_role("form", name="Two runs")
+    form.get_by_label("Run", exact=True).fill("base")
+    form.get_by_label("Other run").fill("next")
+    form.get_by_role("button", name="Compare").click()
+    opened.says("3 prompts in both: mean reward 0.8889 and 0.5556; 0 gained, 1 lost.")
+    rows = opened.page.locator("#view tbody tr")
+    expect(rows).to_contain_text(["**three**?numeric1 (6)0 (6)lost", "**two**", "**one**"])
+    rows.first.get_by_role("button").click()
+    expect(opened.page.locator("#group article .score")).to_have_text(["1"] * 6 + ["0"] * 6)
+    assert opened.complaints == []
+
+
+@pytest.mark.browser
+def test_a_condition_in_sql_chooses_and_a_wrong_one_says_why(logged: Logged, context: BrowserContext) -> None:
+    opened = Log(context, logged(), "#where=reward+%3C+0.5")
+    opened.says("1 of 4")
+    opened.page.get_by_label("Condition in SQL").fill("read_text('/etc/passwd') = ''")
+    opened.page.keyboard.press("Enter")
+    opened.says("the function 'read_text' is not possible here")
+
+
+def test_a_verdict_is_corrected_and_saved_as_a_case(logged: Logged, context: BrowserContext) -> None:
+    opened = Log(context, logged())
+    found = opened.open("7")
+    found.get_by_text("Correct this verdict").click()
+    expect(found.get_by_label("It should be")).to_have_value("1")
+    found.get_by_label("Why").fill("seven is right")
+    found.get_by_role("button", name="Keep the correction").click()
+    expect(found).to_contain_text("Kept. It is the only case")
+    with opened.page.expect_download() as download:
+        found.get_by_role("link", name="save them").click()
+    case = json.loads(download.value.path().read_bytes())
+    assert {name: case[name] for name in ITEMS[1]} == ITEMS[1]
+    assert (case["expected"], case["note"], case["was"]["reason"]) == (1, "seven is right", "wrong_answer")
+    assert opened.complaints == []
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1400)])
+@pytest.mark.parametrize("view", ["groups", "steps", "compare"])
+def test_axe_finds_no_fault_in_views(trained: Served, browser: Browser, scheme: Any, width: int, view: str) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    context.set_default_timeout(PATIENCE_S * 1000)
+    opened = Log(context, trained, f"#view={view}&run=base&other=next")
+    opened.says({"groups": "6 groups", "steps": "2 points", "compare": "3 prompts"}[view])
+    if view != "steps":
+        opened.page.locator("#view tbody button").first.click()
+        expect(opened.page.locator("#group article").first).to_be_visible()
+    faults = Axe().run(opened.page).response["violations"]
+    assert [(fault["id"], [node["html"] for node in fault["nodes"]]) for fault in faults] == []
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+    assert opened.complaints == []
+    context.close()
+
+
 @pytest.mark.browser
 @pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1400), ("light", 1400), ("dark", 390)])
 def test_axe_finds_no_fault(logged: Logged, browser: Browser, scheme: Any, width: int) -> None:
@@ -232,8 +443,9 @@ def test_axe_finds_no_fault(logged: Logged, browser: Browser, scheme: Any, width
     opened = Log(context, served)
     opened.says("4 of 4")
     opened.open("7")
-    for summary in opened.page.locator("summary", has_text="As a table").all():
-        summary.click()
+    for summary in opened.page.locator("summary").all():
+        if summary.is_visible() and summary.evaluate("summary => !summary.parentElement.open"):
+            summary.click()
     faults = Axe().run(opened.page).response["violations"]
     assert [(fault["id"], [node["html"] for node in fault["nodes"]]) for fault in faults] == []
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= width

@@ -67,6 +67,9 @@ def test_of_messages_the_text_is_remembered() -> None:
     messages = [{"role": "user", "content": "6+6?"}, *answers]
     found = remembered(item(response=messages, messages=messages[:1]))
     assert (found["response"], found["prompt"]) == ("12", "user: 6+6?")
+    assert found["prompt_messages"] == messages[:1]
+    record = remembered(item(response="12", messages=messages[:1]), rules=Rules(redact=True))
+    assert "6+6" not in json.dumps(record)
 
 
 CALLING = [{"role": "assistant", "content": None, "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]}]

@@ -303,3 +303,41 @@ class NoPyarrow:
     def find_spec(self, name: str, *_: object) -> None:
         if name.partition(".")[0] == "pyarrow":
             raise ModuleNotFoundError(name)
+
+
+@pytest.mark.parametrize(
+    ("options", "is_logged"),
+    [
+        ({}, True),
+        ({"host": "localhost"}, True),
+        ({"audit_log": "off"}, False),
+        ({"redis_url": "redis://127.0.0.1"}, False),
+        ({"api_keys": {"me": "x" * 16}}, False),
+        ({"host": "0.0.0.0", "allow_open": True}, False),
+    ],
+)
+def test_a_service_of_one_person_has_a_log_in_their_folder(
+    options: JSON, is_logged: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    chosen = Settings(**options).with_own_log()
+    assert chosen.log_folder == (tmp_path / "rewardline" / "log" if is_logged else None)
+    assert (chosen.audit_keep_mb <= 1000) is is_logged
+
+
+def test_an_operator_who_says_off_has_no_log(tmp_path: Path) -> None:
+    assert Settings(audit_dir=tmp_path, audit_log="off").with_own_log().log_folder is None
+    assert Settings(audit_dir=tmp_path).with_own_log().log_folder == tmp_path
+
+
+def test_a_folder_that_cannot_be_written_costs_the_log_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", "/dev/null/state")
+    assert Settings().with_own_log().log_folder is None
+
+
+def test_the_log_of_serve_is_found_by_the_command(serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    served = serve(sandbox="none", audit_log="auto")
+    post(served, [numeric("12", id="right")])
+    served.stop()
+    assert json.loads(show("--json").stdout)["id"] == "right"

@@ -5,6 +5,9 @@ import { exact } from "./exact.js";
 import { bars, histogram, overTime } from "./bars.js";
 import { packed } from "./share.js";
 import { folded } from "./texts.js";
+import { conversation } from "./conversation.js";
+import { correction } from "./correction.js";
+import { closeGroup, show } from "./runs.js";
 import { verdict } from "./verdict.js";
 
 const REFRESH_MS = 5000;
@@ -16,13 +19,19 @@ const plain = (value) => (typeof value === "string" ? value : JSON.stringify(val
 const words = (reason) => reason.replaceAll("_", " ");
 const number = (value) => (value === null || value === undefined ? "" : String(Number(value.toFixed(4))));
 const count = (value) => value.toLocaleString("en");
+/** The names of rows in the order of the table, and what they say. */
+let order = [];
+let view = "records";
+/** What a view adds to the search. */
+let extra = new URLSearchParams();
 let following = null;
 let openRow = null;
 let asked = null;
 let timer = null;
 
 /** In these fields a lone "-" stands for records that have none. In a call that is an empty text. */
-const MAY_BE_NONE = new Set(["verifier", "data_source"]);
+const MAY_BE_NONE = new Set(["verifier", "data_source", "run"]);
+const OF_VIEWS = ["other", "group_order"];
 const typed = (name, value) => (value === "" && MAY_BE_NONE.has(name) ? "-" : value);
 const sent = (name, value) => (value === "-" && MAY_BE_NONE.has(name) ? "" : value);
 
@@ -34,9 +43,11 @@ function query() {
   return given;
 }
 
-/** The search and the open record, for the address. */
+/** The search, the view and the open record, for the address. */
 function address() {
   const given = query();
+  if (view !== "records") given.set("view", view);
+  for (const [name, value] of extra) given.set(name, value);
   if (openRow !== null) given.set("record", openRow);
   return String(given);
 }
@@ -57,6 +68,9 @@ function fill(given) {
     const value = given.get(field.name);
     field.value = value === null ? (field.name === "order" ? "newest" : "") : typed(field.name, value);
   }
+  view = document.querySelector(`[data-view="${CSS.escape(given.get("view") || "records")}"]`) ? given.get("view") || "records" : "records";
+  extra = new URLSearchParams([...given].filter(([name]) => OF_VIEWS.includes(name)));
+  if ([...byId("rare").querySelectorAll("input")].some((field) => field.value !== "")) byId("rare").open = true;
 }
 
 /** Show the search and the record in the address. */
@@ -80,7 +94,17 @@ async function search(step = "pushState", isQuiet = false) {
   if (!isQuiet) say("Reading the log …");
   const filters = new URLSearchParams(given);
   filters.delete("order");
+  for (const button of document.querySelectorAll("[data-view]")) button.setAttribute("aria-pressed", button.dataset.view === view);
+  byId("viewed").hidden = view === "records";
+  form.dataset.view = view;
+  byId("group").hidden = true;
   try {
+    if (view !== "records") {
+      byId("records").hidden = byId("summary").hidden = true;
+      const [said, elements] = await show(view, new URLSearchParams([...filters, ...extra]), narrow, mine.signal);
+      byId("view").replaceChildren(...elements);
+      return say(said);
+    }
     const page = await json(`/v1/log?${given}`, { signal: mine.signal });
     showRows(page);
     if (!isQuiet) say("Counting …");
@@ -90,6 +114,7 @@ async function search(step = "pushState", isQuiet = false) {
   } catch (error) {
     if (error.name === "AbortError") return;
     byId("records").hidden = byId("summary").hidden = true;
+    byId("view").replaceChildren();
     say(error.message);
     return;
   }
@@ -110,7 +135,12 @@ function told(found) {
 
 /** Search for these values, too. */
 function narrow(values) {
-  for (const [name, value] of Object.entries(values)) form.elements[name].value = typed(name, value);
+  const given = new URLSearchParams(address());
+  for (const [name, value] of Object.entries(values)) given.set(name, value ?? "");
+  given.delete("record");
+  fill(given);
+  byId("opened").hidden = true;
+  openRow = null;
   search();
   byId("log-title").scrollIntoView();
 }
@@ -122,12 +152,14 @@ function showSummary(found) {
     bars("Reason", found.by_reason, chosen("reason")),
     bars("Verifier or recipe", found.by_judge, chosen("verifier")),
     bars("Data source", found.by_data_source, chosen("data_source")),
+    found.by_run.length > 1 ? bars("Run", found.by_run, chosen("run")) : null,
     histogram(found.rewards, (low, high) => narrow({ min_reward: low, max_reward: high })),
     overTime(found.over_time, (begins, ends) => narrow({ since: begins, until: ends })),
     failures(found.failures),
   ] : [];
   byId("summary").replaceChildren(...charts.filter(Boolean));
   byId("summary").hidden = !found.records;
+  byId("runs").replaceChildren(...found.by_run.filter((each) => each.name).map((each) => make("option", { value: each.name })));
 }
 
 function failures(groups) {
@@ -141,6 +173,7 @@ function failures(groups) {
 
 function showRows(page) {
   following = page.next;
+  order = page.rows.map((row) => row.row);
   const heads = ["time (UTC)", "judge", "status", "reward", "reason", "answer"];
   const body = make("tbody", {}, page.rows.map(rowOf));
   byId("rows").replaceChildren(make("table", { class: "records", "aria-label": "Records" }, make("thead", {}, make("tr", {}, heads.map((head) => make("th", { scope: "col" }, head)))), body));
@@ -156,14 +189,14 @@ function rowOf(row) {
   const from = [row.data_source, row.run_id, row.tenant].filter(Boolean).join(" · ");
   return make("tr", {},
     make("td", {}, make("button", { type: "button", class: "link", "aria-label": `Open the record of ${time}`, onclick: () => open(row.row) }, time)),
-    make("td", {}, judge, from ? make("small", { class: "quiet" }, from) : null), make("td", { class: kind }, row.status), make("td", {}, number(row.reward)),
-    make("td", {}, words(row.reason)), make("td", { dir: "auto" }, make("code", {}, cut(answer))));
+    make("td", { class: "short" }, judge, from ? make("small", { class: "quiet" }, from) : null), make("td", { class: `short ${kind}` }, row.status), make("td", { class: "short" }, number(row.reward)),
+    make("td", { class: "short" }, words(row.reason)), make("td", { dir: "auto" }, make("code", {}, cut(answer))));
 }
 
 /** The end of a long answer, because it holds the result. */
 const cut = (text) => { const letters = Array.from(text); return letters.length > CELL_CHARS ? `… ${letters.slice(-CELL_CHARS).join("")}` : text; };
 
-async function more() {
+async function more(isFocused = true) {
   const given = query();
   given.set("cursor", following);
   try {
@@ -171,8 +204,9 @@ async function more() {
     following = page.next;
     const rows = page.rows.map(rowOf);
     byId("rows").querySelector("tbody").append(...rows);
+    order.push(...page.rows.map((row) => row.row));
     byId("more").hidden = !following;
-    rows[0]?.querySelector("button").focus();
+    if (isFocused) rows[0]?.querySelector("button").focus();
   } catch (error) {
     say(error.message);
   }
@@ -197,17 +231,39 @@ async function open(row) {
   box.scrollIntoView({ block: "nearest" });
 }
 
+/** Open the record that many rows behind the open one; without an open one the first. */
+async function go(by) {
+  const at = openRow === null || byId("opened").hidden ? 0 : order.indexOf(openRow) + by;
+  if (at >= order.length && following) await more(false);
+  if (at >= 0 && at < order.length) await open(order[at]);
+}
+
+/** The ways to the records beside this one, and where it stands among them. */
+function beside(row) {
+  const at = order.indexOf(row);
+  if (at < 0 || view !== "records") return [];
+  return [
+    make("button", { type: "button", disabled: at === 0, onclick: () => go(-1) }, "Previous"),
+    make("span", { class: "quiet" }, `${at + 1} of ${count(order.length)}${following ? "+" : ""}`),
+    make("button", { type: "button", disabled: at + 1 === order.length && !following, onclick: () => go(1) }, "Next"),
+  ];
+}
+
 function opened(record) {
   const isRedacted = record.response_sha256 !== null;
   const item = itemOf(record);
   const lasting = ["time", "id", "data_source", "run_id", "tenant", "tag", "request_id", "metadata"].filter((name) => record[name] !== null)
     .map((name) => make("tr", {}, make("th", { scope: "row" }, words(name)), make("td", { dir: "auto" }, plain(record[name]))));
   return [
-    make("div", { class: "row" }, make("h3", {}, `Record ${record.id === null ? "" : plain(record.id)}`), make("button", { type: "button", onclick: close }, "Close")),
+    make("div", { class: "row" }, make("h3", {}, `Record ${record.id === null ? "" : plain(record.id)}`), make("div", { class: "beside" }, beside(record.row), make("button", { type: "button", onclick: close }, "Close"))),
     ...links(record, item, isRedacted),
+    record.prompt_key && record.prompt !== null ? make("p", {}, make("button", { type: "button", class: "link", onclick: () => narrow({ view: "groups", prompt: record.prompt_key, run: record.run_id ?? "" }) }, "Other responses to this prompt")) : null,
     ...explained(record, item),
-    ...["prompt", "response", "reference"].map((name) => text(name, record)),
-    make("table", {}, make("tbody", {}, lasting)),
+    conversation(record),
+    record.reference === null ? null : folded("Reference", record.reference, true),
+    make("details", {}, make("summary", {}, "Texts as they are"), ["prompt", "response", "reference"].map((name) => text(name, record)).filter(Boolean)),
+    make("details", { class: "rare" }, make("summary", {}, "Ids, time and metadata"), make("table", {}, make("tbody", {}, lasting))),
+    isRedacted || record.response === null ? null : correction(record),
   ].filter(Boolean);
 }
 
@@ -251,7 +307,7 @@ function structured(reference) {
 function text(name, record) {
   const length = record[`${name}_chars`];
   const title = `${name[0].toUpperCase()}${name.slice(1)}${length === null ? "" : `, ${count(length)} characters`}`;
-  if (record[name] !== null) return folded(title, record[name], name === "response");
+  if (record[name] !== null) return folded(title, record[name], true);
   return record[`${name}_sha256`] === null ? null : make("p", {}, `${title}, SHA-256 `, make("code", {}, record[`${name}_sha256`]));
 }
 
@@ -283,9 +339,15 @@ form.addEventListener("submit", (event) => { event.preventDefault(); search(); }
 for (const field of form.elements) if (field.tagName === "SELECT") field.addEventListener("change", () => search());
 byId("clear").addEventListener("click", () => { fill(new URLSearchParams()); search(); });
 byId("refresh").addEventListener("change", () => search("replaceState", true));
-byId("more").addEventListener("click", more);
+byId("more").addEventListener("click", () => more());
+for (const button of document.querySelectorAll("[data-view]")) button.addEventListener("click", () => narrow({ view: button.dataset.view }));
 for (const button of document.querySelectorAll("[data-export]")) button.addEventListener("click", () => download(button.dataset.export));
 addEventListener("hashchange", goOn);
-addEventListener("keydown", (event) => { if (event.key === "Escape" && !byId("opened").hidden) close(); });
+addEventListener("keydown", (event) => {
+  if (event.key === "Escape") return byId("opened").hidden ? byId("group").hidden || closeGroup() : close();
+  const isWriting = ["INPUT", "TEXTAREA", "SELECT"].includes(event.target.tagName);
+  if (isWriting || event.ctrlKey || event.metaKey || event.altKey || view !== "records") return undefined;
+  return event.key === "j" ? go(1) : event.key === "k" ? go(-1) : undefined;
+});
 whenKeyIsGiven(() => search());
 goOn();

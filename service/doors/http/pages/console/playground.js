@@ -24,7 +24,9 @@ async function start() {
     ...recipes.recipes.map((each) => ({ kind: "recipe", name: each.name, summary: each.about || each.checks.map((check) => check.name).join(", "), examples: [], params_schema: {} })),
   ];
   list();
-  choose(catalogue.find((each) => each.name === "math") || catalogue[0]);
+  const first = catalogue.find((each) => each.name === "math") || catalogue[0];
+  choose(first);
+  if (location.hash.length <= 1 && !fields.response.value && first.examples.length) open(itemOf(first, first.examples[0]));
   openLink();
 }
 

@@ -9,7 +9,7 @@ export function folded(title, whole, isOpen) {
 }
 
 /** A long text shows its beginning, and the whole on demand. */
-function shown(whole) {
+export function shown(whole) {
   if (whole.length <= FIRST_CHARS) return whole;
   const rest = make("button", { type: "button", onclick: () => rest.replaceWith(whole.slice(FIRST_CHARS)) }, `show ${(whole.length - FIRST_CHARS).toLocaleString("en")} more characters`);
   return [whole.slice(0, FIRST_CHARS), rest];
