@@ -36,7 +36,9 @@ from sandbox.runner.testing.object_server import (
     ServedObject,
     is_file_of_tests,
     is_plain_access,
+    lent_bases,
     lent_class,
+    named_tuple_class,
     specials_of,
 )
 from sandbox.runner.testing.remote_classes import Description, RemoteClass
@@ -598,9 +600,12 @@ class RemoteProgram:
     def _lent(self, value: Any) -> Image:
         """The image of what stays here, and serves the program by a number."""
         if isinstance(value, type) and lent_class(value) is value:  # class Node, defined by the tests
-            return {"lent class": self._served_class(value)}
+            return {"lent class": self._served_class(value, value)}
         if (kind := lent_class(type(value))) is not None:  # Node(1)
-            return {"lent": [self._served_number(value), [*self._served_class(kind)[:2], specials_of(type(value))]]}
+            return {"lent": [self._served_number(value), self._served_class(kind, type(value))]}
+        if (named := named_tuple_class(value)) is not None:  # P = namedtuple("P", "x y")
+            name, fields, defaults = named
+            return {"named class": [name, fields, self._encoder.parts(defaults)]}
         is_function = not _is_used_as_object(value)
         if isinstance(value, Iterator) and not callable(value) and is_function:  # (x for x in [1])
             return {"iterator": self._lent_number(value, LentIterator)}
@@ -657,8 +662,10 @@ class RemoteProgram:
             self._encoder.part(annotations),
         ]
 
-    def _served_class(self, kind: type) -> Image:
-        return [self._served_number(kind), kind.__name__, specials_of(kind)]
+    def _served_class(self, kind: type, real: type) -> Image:
+        """The image of a class that the program sees as one of `real`."""
+        bases = [self._served_class(base, base) for base in lent_bases(kind)]
+        return [self._served_number(kind), kind.__name__, specials_of(real), *bases]
 
     def _served_number(self, value: Any) -> int:
         return self._lent_number(value, ServedObject)

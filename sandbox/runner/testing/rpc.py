@@ -34,9 +34,10 @@ whether it is of the standard library]; "own" are those that its plain base does
     slice: [start, stop, step]                                   the tester's, as an index
     callable: [number, name, text, parameters]                   the tester's; the candidate sends the number alone
     callable: number                                             the tester's, to be called back
-    lent: [number, class]    lent class: [number, name, [special method, ...]]
+    lent: [number, class]    lent class: [number, name, [special method, ...], base, ...]
                                                                  an object of the tester's own classes, or such a class;
                                                                  called back too. From the candidate: lent: number
+    named class: [name, [field, ...], [default, ...]]            a class of named tuples that the tester has made
     iterator: number                                             the tester's, called back for each item; back as lent
     kept: [number, value]                                        the candidate's container, which tests may change
     new: [label, value]                                          the tester's, put into one of the candidate's
