@@ -140,7 +140,7 @@ def lent_bases(kind: type) -> list[type]:
     return [base for base in kind.__bases__ if is_of_tests(base)] if is_of_tests(kind) else []
 
 
-def named_tuple_class(kind: Any) -> tuple[str, Sequence[str], Sequence[Any]] | None:
+def named_tuple_class(kind: Any) -> tuple[str, Sequence[str], list[Any]] | None:
     """The name, fields and defaults of a class that `namedtuple` has made for the tests; None for another class."""
     fields = getattr(kind, "_fields", None) if isinstance(kind, type) and issubclass(kind, tuple) else None
     if type(fields) is not tuple or kind.__module__ != NAMESPACE:

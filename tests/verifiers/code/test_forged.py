@@ -16,7 +16,7 @@ from verifiers.code.cases import JoinedTest, Likeness, SplitTest
 TASKS: dict[str, dict[str, Any]] = tomllib.loads(
     (Path(__file__).parents[2] / "data" / "code" / "forged.toml").read_text(encoding="utf-8")
 )
-GUARDED = {"bash.evens", "cpp.area", "cpp.evens", "java.evens", "javascript.evens", "perl.evens", "typescript.evens"}
+UNGUARDED = {"javascript.count", "scala.evens", "julia.evens"}
 
 
 def reference(language: str, task: dict[str, Any]) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def test_no_attack_is_paid(bench: Bench, name: str) -> None:
         label for label, verdict in zip(("right", "wrong", *task["attacks"]), verdicts, strict=True) if verdict.score
     ]
     assert paid == ["right"]
-    is_guarded = name in GUARDED or language == "python"
+    is_guarded = name not in UNGUARDED
     assert {"unguarded" not in verdict.detail for verdict in verdicts} == {is_guarded}
 
 
