@@ -324,14 +324,16 @@ class _Reader:
         return _Check(start, end, actual, expected, likeness, removed)
 
     def _is_of_solution(self, actual: str) -> bool:
-        """Whether a value is what one call of the solution returns, or a variable that holds it."""
+        """Whether a value is what one call of the solution returns, and nothing else, or a variable that holds it."""
         if _NAME.fullmatch(actual):
             assigned = self._assigned.get(actual)
-            if assigned is None:
+            end = self._closed(self._text, assigned.end(), ";") if assigned is not None else None
+            if assigned is None or end is None:
                 return False
-            actual = self._text[assigned.end() : assigned.end() + _MAX_CALLED_CHARS].lstrip()
+            actual = self._text[assigned.end() : end].strip()
         call = _CALL.match(actual)
-        if call is None:
+        # assert_eq!(candidate(1) - 2, 0) would have the program's own process compute the verdict
+        if call is None or self._closed(actual, call.end(), ")") != len(actual) - 1:
             return False
         name = call["name"]
         if name == "candidate" or actual.startswith("candidate."):
@@ -605,7 +607,6 @@ _ASSIGNED: Final = re.compile(
     r"^[ \t]*+(?:[\w.]++(?:<[^\n;=()]*>)?(?:\[\])*[ \t]++)?(?P<name>[$@]?[A-Za-z_]\w*+)[ \t]*+=(?!=)", re.MULTILINE
 )
 _DEFINED: Final = re.compile(r"(?<![.\w])(?P<name>[A-Za-z_]\w*+)[ \t]*+\([^;{}()\n]*+\)[^;{}()\n]*+\{")
-_MAX_CALLED_CHARS: Final = 200
 _CONSTANTS: Final = frozenset(
     {"true", "false", "null", "undefined", "nullptr", "NaN", "None", "NULL", "nil", "TRUE", "FALSE", "NA"}
 )

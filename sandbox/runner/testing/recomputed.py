@@ -72,6 +72,11 @@ class _Uses:
         for tree in trees:
             self._enter(tree, ())
         self._called = {self._key(node.func) for node in self._nodes if isinstance(node, ast.Call)}
+        self._calls_of: dict[int, list[ast.Call]] = {}
+        """The calls of each function of the tests, by its id."""
+        for node in self._nodes:
+            if isinstance(node, ast.Call) and (function := self._functions.get(_name_of(node.func))) is not None:
+                self._calls_of.setdefault(id(function), []).append(node)
         loaded = (node for node in self._nodes if isinstance(getattr(node, "ctx", None), ast.Load))
         self._loads = Counter(map(self._key, loaded))
         edges = self._bindings = [edge for node in self._nodes for edge in self._edges(node)]
@@ -279,8 +284,7 @@ class _Uses:
         scope = self._scope(node)
         if (scope, group) in first or depth > _PASSES:
             return not _is_before(node, first.get((scope, group)))
-        name = next((name for name, function in self._functions.items() if id(function) == scope), None)
-        calls = [call for call in self._nodes if isinstance(call, ast.Call) and _name_of(call.func) == name]
+        calls = self._calls_of.get(scope, ())
         return not calls or any(self._is_after(call, group, first, depth + 1) for call in calls)
 
     def _called_for_nothing_else(self, node: ast.Expr | ast.Assign) -> Iterator[Key]:
