@@ -199,6 +199,8 @@ class _Reader:
             remainder = remainder[: helper.start()] + remainder[body + 1 :]
         if self._test.language == "bash" and _BRACKETS.search(remainder):
             return True
+        if frame := _FRAMES.get(self._test.language):
+            remainder = frame.sub("", remainder)
         return _CHECKING.search(_LIBRARIES.sub("", _FRAME.sub("", remainder))) is not None
 
     # --- one check
@@ -635,11 +637,14 @@ _LIBRARIES: Final = re.compile(
 """Lines that bring what compared values."""
 _FRAME: Final = re.compile(
     r"#[ \t]*(?:include|undef)\b[^\n]*|\bthrows[ \t]+[\w., ]+|\bset[ \t]+-[eu]+\b"
-    rf"|{_SCRIPT_NAMES}assert[ \t]*=[ \t]*require\([^()]*\);?"
-    r"|\bfunction[ \t]+candidate\(\.\.\.\$args\)[ \t]*\{\s*return[ \t]+\w+\(\.\.\.\$args\);\s*\}"
-    r"|\bos\.exit\([ \t]*\w+\.LuaUnit\.run\([^()]*\)[ \t]*\)",
+    rf"|{_SCRIPT_NAMES}assert[ \t]*=[ \t]*require\([^()]*\);?",
     re.MULTILINE,
 )
+_FRAMES: Final = {
+    "php": re.compile(r"\bfunction[ \t]+candidate\(\.\.\.\$args\)[ \t]*\{\s*return[ \t]+\w+\(\.\.\.\$args\);\s*\}"),
+    "lua": re.compile(r"\bos\.exit\([ \t]*\w+\.LuaUnit\.run\([^()]*\)[ \t]*\)"),
+}
+"""More of what tests of a language have around their checks: `function candidate(...$args) { return f(...$args); }`"""
 _BRACKETS: Final = re.compile(r"\[\[|(?<![\w$])\[[ \t]|\btest[ \t]+[-$\"'\d]")
 _FAILING: Final = r"assert\w*|throw|die|fail\w*|abort|_?exit|quit|expect\w*|raise"
 _COMPARING: Final = r"equals?|compare|eq_deeply|is_deeply"
