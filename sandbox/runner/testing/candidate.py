@@ -133,6 +133,7 @@ class _Callback:
     ) -> None:
         self._candidate = candidate
         self.number = number
+        self.is_method = False
         if name is not None:  # functools.wraps looks at it
             self.__name__ = self.__qualname__ = name
         self.__doc__ = text
@@ -202,6 +203,8 @@ class _Candidate:
         self._callbacks: dict[int, _Callback] = {}
         self._proxies: dict[int, object] = {}
         self._proxy_classes: dict[int, ProxyClass] = {}
+        self._methods: dict[tuple[object, ...], _Callback] = {}
+        """Methods of the tests' objects that the open request has read, by object and name."""
         self._named_tuples: dict[tuple[str, ...], Any] = {}
         self._raised: dict[int, tuple[BaseException, int]] = {}
         self._containers: Tracked | None = None
@@ -255,6 +258,7 @@ class _Candidate:
         """
         self._answer(self._channel.receive())
         self._lent.clear()
+        self._methods.clear()
 
     def call_back(
         self, number: int, arguments: tuple[object, ...], keywords: dict[str, object], *, stores: bool = False
@@ -546,7 +550,13 @@ class _Candidate:
         return self._named_tuples[key]
 
     def _ask(self, number: int, /, *arguments: object, **keywords: object) -> object:
-        return self.call_back(number, arguments, keywords, stores=True)
+        key = (number, *arguments) if arguments[0] == "get" else None
+        if key is not None and key in self._methods:
+            return self._methods[key]
+        value = self.call_back(number, arguments, keywords, stores=True)
+        if key is not None and type(value) is _Callback and value.is_method:
+            self._methods[key] = value
+        return value
 
     def _object(self, value: Any) -> Image:
         return {"object": [self._number(value), self._number(type(value))]}
@@ -572,8 +582,10 @@ class _Candidate:
 
     def _callback(self, number: int, name: str | None, text: str | None, parameters: Image) -> _Callback:
         if number not in self._callbacks:
-            decoded = parameters and [*parameters[:2], *map(self._decoder.part, parameters[2:])]
-            self._callbacks[number] = _Callback(self, number, name, text, decoded)
+            is_method = parameters == "method"
+            decoded = None if is_method else parameters and [*parameters[:2], *map(self._decoder.part, parameters[2:])]
+            callback = self._callbacks[number] = _Callback(self, number, name, text, decoded)
+            callback.is_method = is_method
         return self._callbacks[number]
 
     # Exceptions.

@@ -78,6 +78,11 @@ OWN_CLASSES = {
         "assert f(Box(1)).v == 2 and type(f(Box(1))) is Box",
         "assert f(Box(1)).v == 1",
     ),
+    "method read again": (
+        "def f(x, other):\n    areas = [x.area() for _ in range(3)]\n    other.call = x.area\n    return areas, other.call()",
+        "o = Node(0)\nassert f(Square(2), o) == ([4, 4, 4], 4) and o.call() == 4",
+        "assert f(Square(2), Node(0))[1] == 5",
+    ),
     "replace": ("from dataclasses import replace\ndef f(s): return replace(s, m=5)", *STOCK),
     "asdict": ("from dataclasses import asdict\ndef f(s): return Stock(**{**asdict(s), 'm': 5})", *STOCK),
     "fields": (
