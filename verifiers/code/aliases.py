@@ -759,7 +759,7 @@ def _checks(raw: _Raw, kind: CaseType) -> Suite:
     if not entry_point:
         raise InvalidItem("bad_entry_point", "case type `check_based` needs the name of the function in `entry_point`")
     head = _head(raw, entry_point)
-    setup = _joined(head[0], *raw.setup, head[2])
+    setup = _joined(head[0], *raw.setup, head[2] if head[1] else "")
     checked = f"{_SOLUTION}{entry_point}" if of_solution else entry_point
     programs = [replace(program, setup=_joined(setup, program.setup), entry_point=checked) for program in programs]
     tests = TestPrograms(_names(raw), programs, is_unguarded=is_unguarded, shares_files=shares_files)
@@ -906,13 +906,18 @@ _READERS = {
 def _head(raw: _Raw, entry_point: str = "") -> tuple[str, str, str]:
     """The text before the program: import prefix, the prompt if it is the head of a function, and its preamble.
 
-    A prompt of imports, names and classes that all solutions start from is part of the prefix.
+    A prompt of imports, names and classes that all solutions start from is part of the prefix. What stands before the head
+    of a class is the program's alone.
     """
     prefix = _joined(*raw.prefix)
     name = entry_point or (raw.functions[0] if raw.functions else "")
-    preamble = analysis.preamble_of(raw.prompt, name) if raw.prompt and name else None
-    if preamble is not None:
-        return prefix, raw.prompt, preamble
+    if raw.prompt and name:
+        preamble = analysis.preamble_of(raw.prompt, name)
+        if preamble is not None:
+            return prefix, raw.prompt, preamble
+        preamble = analysis.preamble_of(raw.prompt, name.partition("(")[0], (ast.ClassDef,))
+        if preamble is not None:
+            return prefix, "", preamble
     return (_joined(prefix, raw.prompt) if name and analysis.is_shared_head(raw.prompt, name) else prefix), "", ""
 
 

@@ -215,8 +215,16 @@ def asserted_call(tree: ast.Module) -> AssertedCall | None:
         return None
 
 
-def preamble_of(prompt: str, entry_point: str) -> str | None:
-    """The text before the head of a function in a prompt; None if the prompt is no such head."""
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+NAMED = (*FUNCTIONS, ast.ClassDef)
+
+
+def preamble_of(
+    prompt: str,
+    entry_point: str,
+    kinds: tuple[type[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef], ...] = FUNCTIONS,
+) -> str | None:
+    """The text before the head of a function or class in a prompt; None if the prompt does not end with such a head."""
     if len(prompt) > MAX_ANALYSED_CHARS:
         return None
     try:
@@ -224,7 +232,7 @@ def preamble_of(prompt: str, entry_point: str) -> str | None:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     last = tree.body[-1]
-    if not isinstance(last, (ast.FunctionDef, ast.AsyncFunctionDef)) or last.name != entry_point:
+    if not isinstance(last, kinds) or last.name != entry_point:
         return None
     first_line = min([last.lineno, *(decorator.lineno for decorator in last.decorator_list)])
     return "".join(f"{line}\n" for line in prompt.splitlines()[: first_line - 1])
@@ -243,15 +251,12 @@ def is_shared_head(prompt: str, entry_point: str) -> bool:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     own_names = (entry_point, "Solution")
-    if any(isinstance(node, (*_FUNCTIONS, ast.ClassDef)) and node.name in own_names for node in ast.walk(tree)):
+    if any(isinstance(node, NAMED) and node.name in own_names for node in ast.walk(tree)):
         return False
     expressions = [node.value for node in tree.body if isinstance(node, ast.Expr)]
     return len(expressions) < len(tree.body) and all(
         isinstance(value, (ast.Constant, ast.Call)) for value in expressions
     )
-
-
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef

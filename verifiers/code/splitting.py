@@ -9,6 +9,8 @@ that it checks has forms that are known here:
     assert(f(1) == 2)   assert f(1).equals(2)   assert.deepEqual(f(1), 2)   assert(abs(f(1) - 2.5) < 1e-4)
     if (!compare(x0, v0)) { throw ... }         if(eq_deeply(f(1), 2)) { print "ok!" } else { exit 1; }
     [[ $(f 1) = "2" ]]
+    assert_eq!(f(1), 2)   lu.assertEquals(f(1), 2)   assert_equal(2, f(1))   assert(strcmp(f(1), "2") == 0)
+    if (f(1) !== 2) { throw ... }   if(!identical(f(1), 2)){quit('no', 1)}   { actual: f(1), expected: 2 }
 
 The test's text decides whether it is, and the expected values' own program, which holds nothing of a response.
 """
@@ -23,7 +25,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from verifiers.code.cases import JoinedTest, Likeness, SplitTest
-from verifiers.code.joining import MARK
+from verifiers.code.joining import MARK, joined
 from verifiers.code.tellers import TELLERS
 
 
@@ -32,7 +34,7 @@ def split(test: JoinedTest) -> SplitTest | None:
     if test.language not in TELLERS or MARK in test.source or test.is_quoted or len(test.source) > _MAX_CHARS:
         return None
     # Types of the test's own have an equality of their own: union Union_std_string_long { bool operator==(...) ... };
-    if test.language == "cpp" and _OWN_EQUALITY.search(test.prompt + test.source):
+    if test.language in _UNREAD and _UNREAD[test.language].search(test.prompt + test.source):
         return None
     reader = _Reader(test)
     checks = reader.checks()
@@ -40,17 +42,24 @@ def split(test: JoinedTest) -> SplitTest | None:
         return None
     teller = TELLERS[test.language]
     telling = replace(test, source=reader.telling(checks) + teller.behind)
-    statements = "\n".join(f"{teller.call.format(check.expected)};" for check in checks)
-    if test.language == "bash":
-        statements = "\n".join(teller.call.format(check.expected) for check in checks)
-    program = teller.program.format(head=_head(test), statements=statements)
-    return SplitTest(telling, teller.before + program + teller.behind, [check.likeness for check in checks])
+    statements = "\n".join(f"{teller.call.format(check.expected)}{_END[test.language]}" for check in checks)
+    program = teller.before + teller.program.format(head=_head(test), statements=statements) + teller.behind
+    if test.language in ("go", "go_test"):  # imports come first
+        program = joined("", replace(test, source=program, prompt=""))
+    return SplitTest(telling, program, [check.likeness for check in checks])
 
 
 _MAX_CHARS: Final = 12_000
 """About five milliseconds."""
 _MAX_CHECKS: Final = 200
-_OWN_EQUALITY: Final = re.compile(r"\boperator\b|R\"")
+_UNREAD: Final = {
+    "cpp": re.compile(r"\boperator\b|R\""),
+    "rust": re.compile(r"\bb?r#*\"|\bimpl\b|\bmacro_rules\b"),
+    "ruby": re.compile(r"<<[~-]?[\"'A-Z]|%[qQwWiIr]?[\[({<|/]"),
+    "lua": re.compile(r"\[=*\["),
+    "php": re.compile(r"<<<"),
+}
+"""Literals that are not read here, and types with an equality of their own."""
 
 
 def values_of(split_test: SplitTest, output: bytes | None) -> list[bytes] | None:
@@ -130,8 +139,8 @@ class _Check:
     actual: str
     expected: str
     likeness: Likeness
-    variable: tuple[int, int] | None = None
-    """Where the expected value's variable gets it, if it has one."""
+    removed: tuple[tuple[int, int], ...] = ()
+    """What is left out besides: where the expected value's variable gets it, the frame of a table."""
 
 
 class _Reader:
@@ -151,12 +160,14 @@ class _Reader:
 
     def checks(self) -> list[_Check] | None:
         """All that is checked in a known form, in order; None if something is, but cannot be read."""
+        if table := _GO_TABLE.search(self._text) if self._test.language == "go_test" else None:
+            return self._rows(table)
         checks: list[_Check] = []
         end = 0
         for head in _HEADS[self._test.language].finditer(self._text):
             if head.start() < end:
                 continue
-            check = self._bracketed(head) if self._test.language == "bash" else self._check(head)
+            check = self._read(head)
             if check is None:
                 return None
             checks.append(check)
@@ -167,10 +178,9 @@ class _Reader:
 
     def telling(self, checks: Sequence[_Check]) -> str:
         """The test's text with the told values, and without any expected one."""
-        call = TELLERS[self._test.language].call
-        terminator = "" if self._test.language == "bash" else ";"
-        edits = [(check.start, check.end, call.format(check.actual) + terminator) for check in checks]
-        edits += [(*check.variable, "") for check in checks if check.variable is not None]
+        call, end_of_statement = TELLERS[self._test.language].call, _END[self._test.language]
+        edits = [(check.start, check.end, call.format(check.actual) + end_of_statement) for check in checks]
+        edits += [(*removed, "") for check in checks for removed in check.removed]
         text = self._text
         for start, end, new in sorted(set(edits), reverse=True):
             text = text[:start] + new + text[end:]
@@ -179,8 +189,9 @@ class _Reader:
     def checks_more(self, checks: Sequence[_Check]) -> bool:
         """Whether the test checks what is in none of the checks, or decides which of them are made."""
         remainder = self._text
-        for check in sorted(checks, key=lambda check: check.start, reverse=True):
-            remainder = remainder[: check.start] + remainder[check.end :]
+        edits = {(check.start, check.end) for check in checks} | {edit for check in checks for edit in check.removed}
+        for start, end in sorted(edits, reverse=True):
+            remainder = remainder[:start] + remainder[end:]
         while helper := _HELPER.search(remainder):
             body = self._closed(remainder, helper.end(), "}")
             if body is None or _NEARLY.search(remainder, helper.end(), body):
@@ -188,9 +199,68 @@ class _Reader:
             remainder = remainder[: helper.start()] + remainder[body + 1 :]
         if self._test.language == "bash" and _BRACKETS.search(remainder):
             return True
+        if frame := _FRAMES.get(self._test.language):
+            remainder = frame.sub("", remainder)
         return _CHECKING.search(_LIBRARIES.sub("", _FRAME.sub("", remainder))) is not None
 
     # --- one check
+
+    def _read(self, head: re.Match[str]) -> _Check | None:
+        if self._test.language == "bash":
+            return self._bracketed(head)
+        return self._formed(head) if self._test.language in _FORMS else self._check(head)
+
+    def _formed(self, head: re.Match[str]) -> _Check | None:
+        """The check of a form in which a value and the expected one stand beside each other."""
+        form = next(form for form in _FORMS[self._test.language] if form.head.match(self._text, head.start()))
+        # if f(1) != 2 {
+        opening = self._text.find("{", head.end())
+        close = self._closed(self._text, head.end(), ")") if form.closing == ")" else opening
+        tail = form.tail.match(self._text, close) if close is not None and close >= 0 else None
+        if close is None or tail is None:
+            return None
+        inside = self._text[head.end() : close]
+        if form.separator == ",":
+            operands = self._split(inside)[: 2 if form.has_message else None]
+        elif form.separator:
+            signs = [token for token in self._top_level(inside) if token[0] in _SIGNS]
+            operands = [inside[: signs[0].start()], inside[signs[0].end() :]] if len(signs) == 1 else []
+            operands = operands if operands and signs[0][0] == form.separator else []
+        else:
+            stated = self._stated(inside)
+            return stated and self._related(head.start(), tail.end(), *stated)
+        if len(operands) != 2:
+            return None
+        actual, expected = reversed(operands) if form.is_expected_first else operands
+        check = self._related(head.start(), tail.end(), actual.strip(), expected.strip(), Likeness())
+        return check and replace(check, actual=form.told.format(actual), expected=form.told.format(check.expected))
+
+    def _rows(self, table: re.Match[str]) -> list[_Check] | None:
+        """MultiPL-E's table for Go: `tests := []test{ { actual: candidate(1), expected: 2 }, ... }` and its loop."""
+        table_end = self._closed(self._text, table.end(), "}")
+        loop = _GO_LOOP.match(self._text, table_end + 1) if table_end is not None else None
+        loop_end = self._closed(self._text, loop.end(), "}") if loop else None
+        if table_end is None or loop is None or loop_end is None:
+            return None
+        body = "".join(self._text[loop.end() : loop_end].split())
+        if not body.startswith("t.Run(") or body.count(_GO_DIFFERS) != 1 or len(re.findall(r"\bif|\|\||&&", body)) != 1:
+            return None
+        frame = ((table.start(), table.end()), (table_end, loop_end + 1))
+        checks: list[_Check] = []
+        at = table.end()
+        while row := _GO_ROW.match(self._text, at):
+            close = self._closed(self._text, row.end(), "}")
+            operands = self._split(self._text[row.end() : close]) if close is not None else []
+            if close is None or len(operands) < 2 or not operands[1].startswith("expected:") or any(operands[2:]):
+                return None
+            expected = operands[1].removeprefix("expected:").strip()
+            at = close + 1 + (self._text[close + 1 : close + 2] == ",")
+            check = self._related(row.start(), at, operands[0], expected, Likeness())
+            if check is None:
+                return None
+            checks.append(replace(check, removed=frame))
+        is_whole = not self._text[at:table_end].strip()
+        return checks if is_whole and len(checks) <= _MAX_CHECKS else None
 
     def _check(self, head: re.Match[str]) -> _Check | None:
         """The check that begins at a head: `assert(`, `assert.equal(`, `if (!(compare(`."""
@@ -232,39 +302,59 @@ class _Reader:
         return _Check(head.start(), head.end(), f'"{head["actual"]}"', head["expected"], Likeness())
 
     def _related(self, start: int, end: int, actual: str, expected: str, likeness: Likeness) -> _Check | None:
-        variable = None
+        removed: tuple[tuple[int, int], ...] = ()
+        # assert(strcmp(f(1), "2") + 1 == 1) would have the program's own process compare
+        if _COMPARED.search(actual):
+            return None
         if _NAME.fullmatch(expected) and expected not in _CONSTANTS:
             assigned = self._assigned.get(expected)
-            if assigned is None or self._uses[expected] > 2 or assigned.start() > start:
+            if (
+                assigned is None
+                or self._uses[expected] > 2
+                or assigned.start() > start
+                or not _END[self._test.language]
+            ):
                 return None
             close = self._closed(self._text, assigned.end(), ";")
             if close is None:
                 return None
-            variable = (assigned.start(), close + 1)
+            removed = ((assigned.start(), close + 1),)
             expected = self._text[assigned.end() : close].strip()
         # assert(same(f(1), [2]) == true) would have the program's own process decide
         if expected.strip("() ") in _TRUTHS and not self._is_of_solution(actual):
             return None
-        return _Check(start, end, actual, expected, likeness, variable)
+        return _Check(start, end, actual, expected, likeness, removed)
 
     def _is_of_solution(self, actual: str) -> bool:
-        """Whether a value is what one call of the solution returns, or a variable that holds it."""
+        """Whether a value is what one call of the solution returns, and nothing else, or a variable that holds it."""
         if _NAME.fullmatch(actual):
             assigned = self._assigned.get(actual)
-            if assigned is None:
+            end = self._closed(self._text, assigned.end(), ";") if assigned is not None else None
+            if assigned is None or end is None:
                 return False
-            actual = self._text[assigned.end() : assigned.end() + _MAX_CALLED_CHARS].lstrip()
+            actual = self._text[assigned.end() : end].strip()
         call = _CALL.match(actual)
-        if call is None:
+        # assert_eq!(candidate(1) - 2, 0) would have the program's own process compute the verdict
+        if call is None or self._closed(actual, call.end(), ")") != len(actual) - 1:
             return False
         name = call["name"]
-        if name == "candidate":
+        if name == "candidate" or actual.startswith("candidate."):
             return True
         return name not in self._defined and (not self._test.prompt or name in self._prompted)
 
     def _stated(self, condition: str) -> tuple[str, str, Likeness] | None:
         """The parts of a condition: `f(1) == 2`, `f(1).equals(2)`, `abs(f(1) - 2.5) < 1e-4`."""
         condition = self._bare(condition)
+        if self._test.language == "rust":
+            return self._stated_in_rust(condition)
+        if text := _TEXTS_COMPARED.match(condition):
+            # strcmp(f(1), "2") == 0, !strcmp(f(1), "2")
+            close = self._closed(condition, text.end(), ")")
+            is_equality = close is not None and _ZERO.fullmatch(condition, close + 1) is not None
+            operands = self._split(condition[text.end() : close])
+            if close is None or is_equality == bool(text["negated"]) or len(operands) != 2:
+                return None
+            return (operands[0], operands[1], Likeness()) if is_equality or close == len(condition) - 1 else None
         tokens = [*self._top_level(condition)]
         if any(token[0] in ("&&", "||", "?", "!=", "!==", "<=", ">=") for token in tokens):
             return None
@@ -301,6 +391,21 @@ class _Reader:
                 lhs, rhs = inside[: minus[0].start()].strip(), inside[minus[0].end() :].strip()
                 return lhs, rhs, Likeness(tolerance=float(limit[1]))
         return None
+
+    def _stated_in_rust(self, condition: str) -> tuple[str, str, Likeness] | None:
+        """`f(1) == 2`, `(f(1) - 2.5).abs() < 1e-4`, `f(1)`, `!f(1)`"""
+        signs = [token for token in self._top_level(condition) if token[0] in _SIGNS]
+        if len(signs) == 1 and signs[0][0] == "==":
+            return condition[: signs[0].start()].strip(), condition[signs[0].end() :].strip(), Likeness()
+        close = self._closed(condition, 1, ")") if condition.startswith("(") else None
+        limit = _BELOW_IN_RUST.fullmatch(condition, close + 1) if close is not None else None
+        inside = condition[1:close]
+        minus = [token for token in self._top_level(inside) if token[0] == "-" and inside[: token.start()].strip()]
+        if limit and len(minus) == 1:
+            return inside[: minus[0].start()], inside[minus[0].end() :], Likeness(tolerance=float(limit[1]))
+        if signs or "<" in condition or ">" in condition:
+            return None
+        return condition.removeprefix("!"), str(not condition.startswith("!")).lower(), Likeness()
 
     def _bare(self, text: str) -> str:
         """The text without brackets around all of it."""
@@ -367,16 +472,30 @@ _LITERALS: Final = {
     "cpp": rf"{_DOUBLE}|'(?:\\[^\n]|[^'\\\n])+'",
     "java": rf"{_DOUBLE}|'(?:\\[^\n]|[^'\\\n])+'",
 }
-_LITERALS["typescript"] = _LITERALS["javascript"]
+_LITERALS.update(
+    {
+        **dict.fromkeys(("typescript",), _LITERALS["javascript"]),
+        **dict.fromkeys(("c", "rust"), rf"{_DOUBLE}|'(?:\\[^\n]+?|[^'\\\n])'"),
+        **dict.fromkeys(("go", "go_test"), rf"{_DOUBLE}|`[^`]*+`?|'(?:\\[^\n]+?|[^'\\\n])'"),
+        **dict.fromkeys(("lua", "php", "r", "ruby"), rf"{_DOUBLE}|{_SINGLE}"),
+    }
+)
+_END: Final = {name: "" if name in ("bash", "lua", "r", "ruby") else ";" for name in _LITERALS}
+"""What ends a statement; nothing where a line does."""
 _STRINGS: Final = {
     name: re.compile(rf"(?P<literal>{literals})|===|!==|[=!<>]=|&&|\|\||->|--|[()\[\]{{}},;?-]", re.DOTALL)
     for name, literals in _LITERALS.items()
 }
 _SLASHES: Final = r"//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/)?"
+_HASH: Final = r"(?<!\S)#[^\n]*"
+_REMARKS: Final = {
+    **dict.fromkeys(("perl", "bash", "r", "ruby"), _HASH),
+    "lua": r"--[^\n]*",
+    "php": rf"{_SLASHES}|{_HASH}",
+}
 _COMMENTS: Final = {
-    name: re.compile(rf"(?P<literal>{literals})|{_SLASHES if name not in ('perl', 'bash') else _HASH}", re.DOTALL)
+    name: re.compile(rf"(?P<literal>{literals})|{_REMARKS.get(name, _SLASHES)}", re.DOTALL)
     for name, literals in _LITERALS.items()
-    for _HASH in (r"(?<!\S)#[^\n]*",)
 }
 _IMPORTS: Final = {
     "javascript": re.compile(r"(?!)"),
@@ -385,7 +504,12 @@ _IMPORTS: Final = {
     "bash": re.compile(r"(?!)"),
     "cpp": re.compile(r"^[ \t]*(?:#[ \t]*include\b[^\n]*|using[ \t]+namespace\b[^\n;]*;)", re.MULTILINE),
     "java": re.compile(r"^[ \t]*import[ \t][^\n;]*;", re.MULTILINE),
+    "rust": re.compile(r"^[ \t]*use[ \t][^\n;]*;", re.MULTILINE),
+    "ruby": re.compile(r"^[ \t]*require[ \t]+['\"]set['\"]", re.MULTILINE),
 }
+_IMPORTS.update(
+    {name: _IMPORTS["cpp"] if name == "c" else re.compile(r"(?!)") for name in _LITERALS if name not in _IMPORTS}
+)
 _PERL_CHECKS: Final = frozenset({"eq_deeply", "Compare"})
 _IF_NOT: Final = r"if[ \t]*\([ \t]*![ \t]*\(?[ \t]*"
 _C_HEADS: Final = re.compile(
@@ -410,6 +534,70 @@ _HEADS: Final = {
         re.MULTILINE,
     ),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """How a check is written: a value and the expected one between a head and a tail."""
+
+    head: re.Pattern[str]
+    tail: re.Pattern[str]
+    """Begins with what closes the head's bracket."""
+    separator: str = ","
+    """Between both; empty: it is a condition."""
+    is_expected_first: bool = False
+    has_message: bool = False
+    """Whether more than the two may stand there."""
+    closing: str = ")"
+    told: str = "{}"
+    """What is told of both."""
+
+
+_FAILS_IN_GO: Final = r"[ \t]*\{\s*(?:panic|os\.Exit|t\.(?:Error|Fatal|Fail)\w*)\([^{}]*\}"
+_FORMS: Final = {
+    "c": (_Form(re.compile(r"(?<![.\w])assert[ \t]*\("), re.compile(r"\)[ \t]*;"), separator=""),),
+    "rust": (
+        _Form(re.compile(r"(?<![.\w])assert_eq![ \t]*\("), re.compile(r"\)[ \t]*;"), has_message=True),
+        _Form(re.compile(r"(?<![.\w])assert![ \t]*\("), re.compile(r"\)[ \t]*;"), separator=""),
+    ),
+    "go": (
+        _Form(
+            re.compile(r"\bif[ \t]+!reflect\.DeepEqual\("),
+            re.compile(rf"\){_FAILS_IN_GO}"),
+            told='fmt.Sprintf("%#v", {})',
+        ),
+        _Form(re.compile(r"\bif[ \t]+(?!!)(?=[^\n{]*!=)"), re.compile(_FAILS_IN_GO), "!=", closing="{"),
+    ),
+    "lua": (_Form(re.compile(r"(?<![.\w])(?:lu|luaunit)\.assertEquals\("), re.compile(r"\)[ \t]*;?(?=\s)")),),
+    "php": (_Form(re.compile(r"\bif[ \t]*\("), re.compile(r"\)[ \t]*\{\s*throw\b[^{}]*\}"), "!=="),),
+    "r": (
+        _Form(
+            re.compile(r"\bif[ \t]*\([ \t]*![ \t]*identical\("),
+            re.compile(r"\)[ \t]*\)[ \t]*\{?\s*(?:quit|stop)\([^{}()]*\)\s*\}?"),
+        ),
+        _Form(re.compile(r"\bstopifnot\([ \t]*identical\("), re.compile(r"\)[ \t]*\)")),
+    ),
+    "ruby": (
+        _Form(
+            re.compile(r"(?<![.\w])assert_equal[ \t]*\("),
+            re.compile(r"\)[ \t]*(?=\n|$)"),
+            is_expected_first=True,
+            has_message=True,
+        ),
+    ),
+}
+_FORMS["go_test"] = _FORMS["go"]
+_HEADS.update({name: re.compile("|".join(form.head.pattern for form in forms)) for name, forms in _FORMS.items()})
+_SIGNS: Final = frozenset({"===", "!==", "==", "!=", "<=", ">=", "&&", "||"})
+_GO_TABLE: Final = re.compile(
+    r"\btype[ \t]+test[ \t]+struct[ \t]*\{(?:[^{}]|\{\})*\}\s*tests[ \t]*:=[ \t]*\[\]test[ \t]*\{"
+)
+_GO_LOOP: Final = re.compile(r"\s*for[ \t]+\w+,[ \t]*tc[ \t]*:=[ \t]*range[ \t]+tests[ \t]*\{")
+_GO_ROW: Final = re.compile(r"\s*\{[ \t]*actual:[ \t]*")
+_GO_DIFFERS: Final = 'iffmt.Sprintf("%v",tc.actual)!=fmt.Sprintf("%v",tc.expected){t.Errorf('
+_TEXTS_COMPARED: Final = re.compile(r"(?P<negated>!)?[ \t]*(?:std::)?strcmp[ \t]*\(")
+_ZERO: Final = re.compile(r"[ \t]*==[ \t]*0")
+_BELOW_IN_RUST: Final = re.compile(r"\.abs\(\)[ \t]*<[ \t]*((?:\d+(?:\.\d*)?)(?:[eE]-?\d+)?)(?:_?f(?:32|64))?")
 _THROWS: Final = re.compile(r"[ \t]*\)*[ \t\n]*\{(?=[ \t\n]*throw\b)")
 _PERL_TAIL: Final = re.compile(
     r"[ \t]*\)[ \t\n]*\{[ \t\n]*(?:print[^{}]*\}[ \t\n]*else[ \t\n]*\{[ \t\n]*exit[ \t]+1;?|die[^{}]*)[ \t\n]*\}"
@@ -421,9 +609,13 @@ _ASSIGNED: Final = re.compile(
     r"^[ \t]*+(?:[\w.]++(?:<[^\n;=()]*>)?(?:\[\])*[ \t]++)?(?P<name>[$@]?[A-Za-z_]\w*+)[ \t]*+=(?!=)", re.MULTILINE
 )
 _DEFINED: Final = re.compile(r"(?<![.\w])(?P<name>[A-Za-z_]\w*+)[ \t]*+\([^;{}()\n]*+\)[^;{}()\n]*+\{")
-_MAX_CALLED_CHARS: Final = 200
-_CONSTANTS: Final = frozenset({"true", "false", "null", "undefined", "nullptr", "NaN", "None", "NULL"})
-_TRUTHS: Final = frozenset({"true", "false", "0", "1", '""', "!0", "!1"})
+_CONSTANTS: Final = frozenset(
+    {"true", "false", "null", "undefined", "nullptr", "NaN", "None", "NULL", "nil", "TRUE", "FALSE", "NA"}
+)
+_TRUTHS: Final = frozenset({"true", "false", "TRUE", "FALSE", "0", "1", '""', "!0", "!1"})
+_COMPARED: Final = re.compile(
+    r"\b(?:str\w*cmp|memcmp|equals?|compare|isEqual|deepEqual|identical|DeepEqual|EqualFold)[ \t]*\("
+)
 _CALL: Final = re.compile(r"(?:(?:new[ \t]+)?\w+(?:\(\))?\.|\$|\w+::|&)*(?P<name>[A-Za-z_]\w*)[ \t]*(?:->)?[ \t]*\(")
 _SAME: Final = re.compile(r"issame[ \t]*\(")
 _SECOND_TYPE: Final = re.compile(r",[ \t]*(?:const[ \t]+)?([\w:]+(?:<[^()=;]*>)?)[ \t&]*\w+[ \t]*\)[^()]*$")
@@ -448,6 +640,11 @@ _FRAME: Final = re.compile(
     rf"|{_SCRIPT_NAMES}assert[ \t]*=[ \t]*require\([^()]*\);?",
     re.MULTILINE,
 )
+_FRAMES: Final = {
+    "php": re.compile(r"\bfunction[ \t]+candidate\(\.\.\.\$args\)[ \t]*\{\s*return[ \t]+\w+\(\.\.\.\$args\);\s*\}"),
+    "lua": re.compile(r"\bos\.exit\([ \t]*\w+\.LuaUnit\.run\([^()]*\)[ \t]*\)"),
+}
+"""More of what tests of a language have around their checks: `function candidate(...$args) { return f(...$args); }`"""
 _BRACKETS: Final = re.compile(r"\[\[|(?<![\w$])\[[ \t]|\btest[ \t]+[-$\"'\d]")
 _FAILING: Final = r"assert\w*|throw|die|fail\w*|abort|_?exit|quit|expect\w*|raise"
 _COMPARING: Final = r"equals?|compare|eq_deeply|is_deeply"

@@ -186,6 +186,199 @@ class RewardlineTeller {
 }
 """
 
+_C: Final = r"""
+#include <math.h>
+#include <stdio.h>
+static void rewardline_line(const char* form, const char* text) {
+    FILE* file = fopen("VALUES", "a");
+    fprintf(file, form, text);
+    fclose(file);
+}
+static void rewardline_text(const char* s) {
+    FILE* file = fopen("VALUES", "a");
+    if (!s) fputs("null", file);
+    else {
+        fputc('"', file);
+        for (; *s; s++) {
+            if (*s == '"' || *s == '\\') fputc('\\', file);
+            if ((unsigned char)*s < 32) fprintf(file, "\\u%04x", *s);
+            else fputc(*s, file);
+        }
+        fputc('"', file);
+    }
+    fputc('\n', file);
+    fclose(file);
+}
+static void rewardline_real(long double n) {
+    char out[64];
+    if (!isfinite(n)) rewardline_line("{\"$\":\"%s\"}\n", isnan(n) ? "nan" : n > 0 ? "inf" : "-inf");
+    else { snprintf(out, sizeof out, "%.21Lg", n == 0 ? 0 : n); rewardline_line("%s\n", out); }
+}
+static void rewardline_whole(long long n) { char out[32]; snprintf(out, sizeof out, "%lld", n); rewardline_line("%s\n", out); }
+static void rewardline_natural(unsigned long long n) {
+    char out[32];
+    snprintf(out, sizeof out, "%llu", n);
+    rewardline_line("%s\n", out);
+}
+#define rewardline_tell(x) _Generic((x), char*: rewardline_text, const char*: rewardline_text, \
+    float: rewardline_real, double: rewardline_real, long double: rewardline_real, \
+    unsigned long: rewardline_natural, unsigned long long: rewardline_natural, default: rewardline_whole)(x)
+"""
+
+_RUST: Final = r"""
+trait RewardlineImage { fn rewardline_image(&self) -> String; }
+macro_rules! rewardline_plain { ($($t:ty)*) => { $(impl RewardlineImage for $t {
+    fn rewardline_image(&self) -> String { format!("{}", self) }
+})* } }
+rewardline_plain! { i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize bool }
+impl RewardlineImage for () { fn rewardline_image(&self) -> String { "null".to_string() } }
+macro_rules! rewardline_real { ($($t:ty)*) => { $(impl RewardlineImage for $t { fn rewardline_image(&self) -> String {
+    if self.is_finite() { format!("{}", if *self == 0.0 { 0.0 } else { *self }) }
+    else if self.is_nan() { "{\"$\":\"nan\"}".to_string() } else { format!("{{\"$\":\"{}\"}}", self) }
+} })* } }
+rewardline_real! { f32 f64 }
+impl RewardlineImage for str { fn rewardline_image(&self) -> String { format!("{:?}", self) } }
+impl RewardlineImage for String { fn rewardline_image(&self) -> String { format!("{:?}", self) } }
+impl RewardlineImage for char { fn rewardline_image(&self) -> String { format!("{:?}", self) } }
+impl<T: RewardlineImage + ?Sized> RewardlineImage for &T { fn rewardline_image(&self) -> String { (**self).rewardline_image() } }
+impl<T: RewardlineImage + ?Sized> RewardlineImage for Box<T> { fn rewardline_image(&self) -> String { (**self).rewardline_image() } }
+fn rewardline_all<T: RewardlineImage>(all: impl Iterator<Item = T>, sorts: bool) -> String {
+    let mut out: Vec<String> = all.map(|one| one.rewardline_image()).collect();
+    if sorts { out.sort(); }
+    format!("[{}]", out.join(","))
+}
+impl<T: RewardlineImage> RewardlineImage for [T] { fn rewardline_image(&self) -> String { rewardline_all(self.iter(), false) } }
+impl<T: RewardlineImage> RewardlineImage for Vec<T> { fn rewardline_image(&self) -> String { rewardline_all(self.iter(), false) } }
+impl<T: RewardlineImage, const N: usize> RewardlineImage for [T; N] {
+    fn rewardline_image(&self) -> String { rewardline_all(self.iter(), false) }
+}
+impl<T: RewardlineImage> RewardlineImage for std::collections::VecDeque<T> {
+    fn rewardline_image(&self) -> String { rewardline_all(self.iter(), false) }
+}
+impl<T: RewardlineImage, S> RewardlineImage for std::collections::HashSet<T, S> {
+    fn rewardline_image(&self) -> String { rewardline_all(self.iter(), true) }
+}
+impl<T: RewardlineImage> RewardlineImage for std::collections::BTreeSet<T> {
+    fn rewardline_image(&self) -> String { rewardline_all(self.iter(), true) }
+}
+impl<K: RewardlineImage, V: RewardlineImage, S> RewardlineImage for std::collections::HashMap<K, V, S> {
+    fn rewardline_image(&self) -> String { rewardline_all(self.iter(), true) }
+}
+impl<K: RewardlineImage, V: RewardlineImage> RewardlineImage for std::collections::BTreeMap<K, V> {
+    fn rewardline_image(&self) -> String { rewardline_all(self.iter(), true) }
+}
+impl<T: RewardlineImage> RewardlineImage for Option<T> { fn rewardline_image(&self) -> String {
+    match self { Some(one) => format!("{{\"$\":\"some\",\"of\":{}}}", one.rewardline_image()), None => "null".to_string() }
+} }
+impl<T: RewardlineImage, E: RewardlineImage> RewardlineImage for Result<T, E> { fn rewardline_image(&self) -> String {
+    match self {
+        Ok(one) => format!("{{\"$\":\"ok\",\"of\":{}}}", one.rewardline_image()),
+        Err(one) => format!("{{\"$\":\"err\",\"of\":{}}}", one.rewardline_image()),
+    }
+} }
+macro_rules! rewardline_tuple { ($($t:ident $n:tt),*) => { impl<$($t: RewardlineImage),*> RewardlineImage for ($($t,)*) {
+    fn rewardline_image(&self) -> String { format!("[{}]", [$(self.$n.rewardline_image()),*].join(",")) }
+} } }
+rewardline_tuple! { A 0 }
+rewardline_tuple! { A 0, B 1 }
+rewardline_tuple! { A 0, B 1, C 2 }
+rewardline_tuple! { A 0, B 1, C 2, D 3 }
+rewardline_tuple! { A 0, B 1, C 2, D 3, E 4 }
+rewardline_tuple! { A 0, B 1, C 2, D 3, E 4, F 5 }
+fn rewardline_tell<T: RewardlineImage>(value: T) {
+    let mut file = std::fs::OpenOptions::new().create(true).append(true).open("VALUES").unwrap();
+    std::io::Write::write_all(&mut file, format!("{}\n", value.rewardline_image()).as_bytes()).unwrap();
+}
+"""
+
+_GO: Final = r"""
+import "fmt"
+import "os"
+func rewardlineTell(value interface{}) {
+    file, _ := os.OpenFile("VALUES", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0644)
+    text := fmt.Sprintf("%v", value)
+    if text == "NaN" {
+        text = "{\"$\":\"nan\"}"
+    } else {
+        text = fmt.Sprintf("%q", text)
+    }
+    file.WriteString(text + "\n")
+    file.Close()
+}
+"""
+
+_LUA: Final = r"""
+local function rewardline_image(v)
+  local kind = type(v)
+  if kind == 'number' then
+    if v ~= v then return '{"$":"nan"}' end
+    if math.type(v) == 'float' and v > -2^53 and v < 2^53 and v == math.floor(v) then v = math.floor(v) end
+    return string.format(math.type(v) == 'integer' and '%d' or '%.17g', v)
+  elseif kind == 'string' then
+    return (string.format('%q', v):gsub('\n', 'n'))
+  elseif kind == 'table' then
+    local all = {}
+    for k, one in next, v do all[#all + 1] = rewardline_image(k) .. ':' .. rewardline_image(one) end
+    table.sort(all)
+    return '{' .. table.concat(all, ',') .. '}'
+  elseif kind == 'nil' or kind == 'boolean' then
+    return tostring(v)
+  end
+  return '{"$":"' .. kind .. '"}'
+end
+function rewardline_tell(v)
+  local file = io.open('VALUES', 'a')
+  file:write(rewardline_image(v), '\n')
+  file:close()
+end
+"""
+
+_PHP: Final = r"""
+function rewardline_image($v) {
+    if ($v === null) return 'null';
+    if (is_bool($v)) return $v ? 'true' : 'false';
+    if (is_int($v)) return (string) $v;
+    if (is_float($v)) return is_nan($v) ? '{"$":"nan"}' : '{"$":"' . ($v == 0 ? 0 : var_export($v, true)) . '"}';
+    if (is_string($v)) return '"' . addcslashes($v, "\0..\37\"\\\177..\377") . '"';
+    if (!is_array($v)) return '{"$":"' . bin2hex(random_bytes(8)) . '"}';
+    $all = [];
+    foreach ($v as $key => $one) $all[] = rewardline_image($key) . ':' . rewardline_image($one);
+    return '[' . implode(',', $all) . ']';
+}
+function rewardline_tell($v) { file_put_contents('VALUES', rewardline_image($v) . "\n", FILE_APPEND); }
+"""
+
+_R: Final = r"""
+rewardline_tell <- function(v) {
+  control <- c("keepNA", "keepInteger", "niceNames", "showAttributes", "digits17")
+  cat(paste(base::deparse(v, width.cutoff = 500L, control = control), collapse = " "), "\n", sep = "", file = "VALUES", append = TRUE)
+}
+"""
+
+_RUBY: Final = r"""
+module RewardlineTeller
+  def self.all(values) = values.map { |one| image(one) }
+  def self.image(v)
+    case v
+    when nil then 'null'
+    when true, false, Integer then v.to_s
+    when Float
+      return %({"$":"#{v.to_s.downcase}"}) unless v.finite?
+      v == v.floor ? v.to_i.to_s : v.to_s
+    when String then v.dup.force_encoding('BINARY').dump
+    when Symbol then %({"$":#{image(v.to_s)}})
+    when Array then "[#{all(v).join(',')}]"
+    when Hash then "{#{v.map { |key, one| "#{image(key)}:#{image(one)}" }.sort.join(',')}}"
+    when Range then %({"$":"range","of":#{image([v.begin, v.end, v.exclude_end?])}})
+    else
+      return %({"$":"set","of":[#{all(v.to_a).sort.join(',')}]}) if defined?(Set) && v.is_a?(Set)
+      %({"$":#{image(v.class.name)},"of":#{image(v.to_s)}})
+    end
+  end
+end
+def rewardline_tell(v) = File.write('VALUES', RewardlineTeller.image(v) + "\n", mode: 'a')
+"""
+
 TELLERS: Final[Mapping[str, Teller]] = {
     "javascript": Teller("rewardlineTell({})", "{head}\n{statements}\n", behind=_JAVASCRIPT.replace("VALUES", FILE)),
     "typescript": Teller("rewardlineTell({})", "{head}\n{statements}\n", behind=_JAVASCRIPT.replace("VALUES", FILE)),
@@ -202,5 +395,21 @@ TELLERS: Final[Mapping[str, Teller]] = {
         "public static void main(String[] args) throws Exception {{\n{statements}\n}}\n}}\n",
         behind=_JAVA.replace("VALUES", FILE),
     ),
+    "c": Teller(
+        "rewardline_tell({})", "{head}\nint main(void) {{\n{statements}\n}}\n", before=_C.replace("VALUES", FILE)
+    ),
+    "rust": Teller(
+        "rewardline_tell({})", "{head}\nfn main() {{\n{statements}\n}}\n", behind=_RUST.replace("VALUES", FILE)
+    ),
+    "go": Teller("rewardlineTell({})", "func main() {{\n{statements}\n}}\n", behind=_GO.replace("VALUES", FILE)),
+    "go_test": Teller(
+        "rewardlineTell({})",
+        'import "testing"\nfunc TestValues(t *testing.T) {{\n{statements}\n}}\n',
+        behind=_GO.replace("VALUES", FILE),
+    ),
+    "lua": Teller("rewardline_tell({})", "{statements}\n", before=_LUA.replace("VALUES", FILE)),
+    "php": Teller("rewardline_tell({})", "<?php\n{statements}\n", behind=_PHP.replace("VALUES", FILE)),
+    "r": Teller("rewardline_tell({})", "{statements}\n", before=_R.replace("VALUES", FILE)),
+    "ruby": Teller("rewardline_tell({})", "{head}\n{statements}\n", before=_RUBY.replace("VALUES", FILE)),
 }
 """By the name of the language."""

@@ -30,7 +30,7 @@ from sandbox.runner.testing.identity import (
     states,
 )
 from sandbox.runner.testing.lent_containers import MOST_LENT, LendingEncoder, is_known
-from sandbox.runner.testing.object_proxy import ProxyClass, is_proxy, new_proxy, number_of, proxy_class
+from sandbox.runner.testing.object_proxy import ProxyClass, adopt, is_proxy, new_proxy, number_of, proxy_class
 from sandbox.runner.testing.protocol import ARITHMETIC, HELD, IN_PLACE, ORDER, SPECIALS, VALUES
 from sandbox.runner.testing.rpc import Broken, RpcChannel
 from sandbox.runner.testing.seeding import seed
@@ -133,6 +133,7 @@ class _Callback:
     ) -> None:
         self._candidate = candidate
         self.number = number
+        self.is_method = False
         if name is not None:  # functools.wraps looks at it
             self.__name__ = self.__qualname__ = name
         self.__doc__ = text
@@ -202,6 +203,9 @@ class _Candidate:
         self._callbacks: dict[int, _Callback] = {}
         self._proxies: dict[int, object] = {}
         self._proxy_classes: dict[int, ProxyClass] = {}
+        self._methods: dict[tuple[object, ...], _Callback] = {}
+        """Methods of the tests' objects that the open request has read, by object and name."""
+        self._named_tuples: dict[tuple[str, ...], Any] = {}
         self._raised: dict[int, tuple[BaseException, int]] = {}
         self._containers: Tracked | None = None
         """Containers that tests hold copies of; None: tests change none."""
@@ -224,6 +228,8 @@ class _Candidate:
                 "lent": lambda _, content: self._proxy(*content),
                 "iterator": lambda _, content: self._iterator(content),
                 "lent class": lambda _, content: self._proxy_class(*content),
+                "named": lambda decoder, content: self._named_tuple(decoder, *content),
+                "named class": lambda decoder, content: self._named_tuple_class(decoder, *content),
                 "builtin": lambda _, content: getattr(builtins, content),
                 "module": lambda _, content: importlib.import_module(content),
                 "new": lambda decoder, content: self._to_new(decoder, *content),
@@ -252,6 +258,7 @@ class _Candidate:
         """
         self._answer(self._channel.receive())
         self._lent.clear()
+        self._methods.clear()
 
     def call_back(
         self, number: int, arguments: tuple[object, ...], keywords: dict[str, object], *, stores: bool = False
@@ -326,6 +333,9 @@ class _Candidate:
     def _set(self, target: int, name: str, image: Image) -> int | None:
         """Returns the number of a container that tests may change later."""
         value = self._decoder.value(image)
+        own = self._namespace.get(name)
+        if not target and type(value) is ProxyClass and type(own) is type:
+            adopt(value, own)
         if target:
             setattr(self._objects[target], name, value)
         else:
@@ -519,13 +529,34 @@ class _Candidate:
             self._proxies[number] = new_proxy(number, self._proxy_class(*kind))
         return self._proxies[number]
 
-    def _proxy_class(self, number: int, name: str, specials: list[str]) -> ProxyClass:
+    def _proxy_class(self, number: int, name: str, specials: list[str], *bases: list[Any]) -> ProxyClass:
         if number not in self._proxy_classes:
-            self._proxy_classes[number] = proxy_class(number, name, specials, self._ask, _of_library(name))
+            own_bases = [self._proxy_class(*base) for base in bases]
+            self._proxy_classes[number] = proxy_class(number, name, specials, own_bases, self._ask, _of_library(name))
         return self._proxy_classes[number]
 
+    def _named_tuple(self, decoder: Decoder, name: str, fields: list[str], items: Image) -> Any:
+        return self._named_tuple_class(decoder, name, fields)._make(decoder.parts(items))
+
+    def _named_tuple_class(self, decoder: Decoder, name: str, fields: list[str], defaults: Image = ()) -> Any:
+        """The program's class of this name, if it has these fields; else a new one."""
+        own = self._namespace.get(name)
+        if isinstance(own, type) and issubclass(own, tuple) and getattr(own, "_fields", None) == tuple(fields):
+            return own
+        key = (name, *fields)
+        if defaults or key not in self._named_tuples:
+            values = decoder.parts(defaults) if defaults else ()
+            self._named_tuples[key] = collections.namedtuple(name, fields, rename=True, defaults=values)
+        return self._named_tuples[key]
+
     def _ask(self, number: int, /, *arguments: object, **keywords: object) -> object:
-        return self.call_back(number, arguments, keywords, stores=True)
+        key = (number, *arguments) if arguments[0] == "get" else None
+        if key is not None and key in self._methods:
+            return self._methods[key]
+        value = self.call_back(number, arguments, keywords, stores=True)
+        if key is not None and type(value) is _Callback and value.is_method:
+            self._methods[key] = value
+        return value
 
     def _object(self, value: Any) -> Image:
         return {"object": [self._number(value), self._number(type(value))]}
@@ -551,8 +582,10 @@ class _Candidate:
 
     def _callback(self, number: int, name: str | None, text: str | None, parameters: Image) -> _Callback:
         if number not in self._callbacks:
-            decoded = parameters and [*parameters[:2], *map(self._decoder.part, parameters[2:])]
-            self._callbacks[number] = _Callback(self, number, name, text, decoded)
+            is_method = parameters == "method"
+            decoded = None if is_method else parameters and [*parameters[:2], *map(self._decoder.part, parameters[2:])]
+            callback = self._callbacks[number] = _Callback(self, number, name, text, decoded)
+            callback.is_method = is_method
         return self._callbacks[number]
 
     # Exceptions.

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from sandbox.runner.testing import library
-from sandbox.runner.testing.object_server import NAMESPACE, lent_class
+from sandbox.runner.testing.object_server import NAMESPACE, lent_class, named_tuple_class
 from sandbox.runner.testing.remote_exceptions import is_shareable
 from sandbox.runner.testing.remote_objects import Remote
 from sandbox.runner.testing.remote_program import RemoteProgram
@@ -45,7 +45,7 @@ class TestNamespace(dict[str, Any]):
         Classes that tests define are given to the program too, as in one file: it may make a `ListNode`.
         """
         super().__setitem__(name, value)
-        if isinstance(value, type) and lent_class(value) is value:
+        if isinstance(value, type) and (lent_class(value) is value or named_tuple_class(value) is not None):
             self._program.set(0, name, value)
         elif is_shareable(value) and value.__name__ == name:
             self._program.share_exception(value)

@@ -4,12 +4,16 @@
 tests have: the class makes instances, and `isinstance` recognises them.
 """
 
-from collections.abc import Callable, Iterator
+import importlib
+import types
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 _NUMBER: Final = "_rewardline_number"
 _ASK: Final = "_rewardline_ask"
 """Names of the proxy's own attributes; all other names are looked up in the tests."""
+
+_FIELDS: Final = "__dataclass_fields__"
 
 Ask = Callable[..., Any]
 """Makes the tests do something with one of their objects: `ask(number, action, ...)`."""
@@ -22,7 +26,8 @@ class ProxyClass(type):
         return _ask_of(cls)(number_of(cls), "make", *arguments, **keywords)
 
     def __getattr__(cls, name: str) -> Any:
-        return _ask_of(cls)(number_of(cls), "get", name)
+        value = _ask_of(cls)(number_of(cls), "get", name)
+        return _fields_of(cls, value) if name == _FIELDS else value
 
     def __iter__(cls) -> Iterator[Any]:
         return _iterate(cls)
@@ -35,7 +40,9 @@ class _Proxy:
     __slots__ = ("__weakref__", _NUMBER)
 
     def __getattr__(self, name: str) -> Any:
-        return _ask_of(type(self))(number_of(self), "get", name)
+        return _ask_of(type(self))(number_of(self), "get", name) if name != _FIELDS else getattr(type(self), name)
+
+    __dict__ = property(lambda self: self.__getattr__("__dict__"))
 
     def __setattr__(self, name: str, value: object) -> None:
         _ask_of(type(self))(number_of(self), "set", name, value)
@@ -53,16 +60,41 @@ class _Proxy:
         raise TypeError("objects of the tests cannot be pickled")
 
 
-def proxy_class(number: int, name: str, specials: list[str], ask: Ask, claimed: type | None = None) -> ProxyClass:
+def proxy_class(
+    number: int, name: str, specials: list[str], bases: Sequence[ProxyClass], ask: Ask, claimed: type | None = None
+) -> ProxyClass:
     """A proxy for a class of the tests; its instances claim to be of another class, if the tests only lend those."""
     methods: dict[str, Any] = {special: _METHODS.get(special) or _computed(special) for special in specials}
     if claimed is not None:
         methods["__class__"] = property(lambda _: claimed)
     return ProxyClass(
         name.rpartition(".")[2],
-        (_Proxy,),
+        tuple(bases) or (_Proxy,),
         {"__slots__": (), "__module__": "tests", **methods, _NUMBER: number, _ASK: ask},
     )
+
+
+def _fields_of(kind: ProxyClass, fields: list[tuple[str, bool]]) -> Any:
+    """What `dataclasses` reads: the fields of a class with the same names."""
+    dataclasses: Any = importlib.import_module("dataclasses")
+    parts = [(name, Any, dataclasses.field(default=None, init=is_taken)) for name, is_taken in fields]
+    made = dataclasses.make_dataclass(kind.__name__, parts).__dataclass_fields__
+    setattr(kind, _FIELDS, made)
+    return made
+
+
+def adopt(kind: ProxyClass, own: type) -> None:
+    """Give a proxy the methods that the program's class of the same name has, and that of the tests lacks.
+
+    In one file with the tests, both are one class: `ListNode.__lt__ = lambda a, b: a.val < b.val`.
+    """
+    members = {name: member for name, member in vars(own).items() if isinstance(member, _METHOD_TYPES)}
+    new = [name for name in members if name not in _OWN_METHODS and name not in type.__getattribute__(kind, "__dict__")]
+    for name in _ask_of(kind)(number_of(kind), "lacking", new) if new else ():
+        setattr(kind, name, members[name])
+
+
+_METHOD_TYPES: Final = (types.FunctionType, property, classmethod, staticmethod)
 
 
 def new_proxy(number: int, kind: ProxyClass) -> Any:
@@ -89,6 +121,7 @@ def _ask_of(kind: type) -> Ask:
     return ask
 
 
+_OWN_METHODS: Final = frozenset({"__init__", "__new__", "__class_getitem__", "__init_subclass__", *vars(_Proxy)})
 _number_slot: Final[Any] = _Proxy.__dict__[_NUMBER]
 
 

@@ -122,10 +122,30 @@ def is_plain_access(function: object, operands: Sequence[Any]) -> bool:
 
 
 def is_of_tests(kind: type) -> bool:
-    """Whether the tests define the class and it is plain: everything in it comes from the tests or from `object`."""
-    if type(kind) is not type or kind is object:
+    """Whether the tests define the class and it is plain: everything in it comes from the tests or from `object`.
+
+    `ABC`, `Generic` and `Protocol` add nothing to its objects.
+    """
+    if not _is_defined_by_tests(kind) or (type(kind).__module__, type(kind).__name__) not in _METACLASSES:
         return False
-    return all(base is object or _is_defined_by_tests(base) for base in kind.__mro__)
+    return all(_is_defined_by_tests(base) or (base.__module__, base.__name__) in _EMPTY_BASES for base in kind.__mro__)
+
+
+_METACLASSES: Final = (("builtins", "type"), ("abc", "ABCMeta"), ("typing", "_ProtocolMeta"))
+_EMPTY_BASES: Final = (("builtins", "object"), ("abc", "ABC"), ("typing", "Generic"), ("typing", "Protocol"))
+
+
+def lent_bases(kind: type) -> list[type]:
+    """The bases of a class that the tests define, too."""
+    return [base for base in kind.__bases__ if is_of_tests(base)] if is_of_tests(kind) else []
+
+
+def named_tuple_class(kind: Any) -> tuple[str, Sequence[str], list[Any]] | None:
+    """The name, fields and defaults of a class that `namedtuple` has made for the tests; None for another class."""
+    fields = getattr(kind, "_fields", None) if isinstance(kind, type) and issubclass(kind, tuple) else None
+    if type(fields) is not tuple or kind.__module__ != NAMESPACE:
+        return None
+    return kind.__name__, fields, [*kind._field_defaults.values()]
 
 
 def set_directory(directory: str) -> None:
@@ -156,11 +176,39 @@ def _checked_name(target: Any, name: Any) -> str:
     kind = target if isinstance(target, type) else type(target)
     if type(name) is not str or name.startswith("__" if is_of_tests(kind) else "_"):
         raise AttributeError(f"{name!r} of the tests' objects cannot be read by the program")
+    if kind is target and hasattr(type(kind), name) and not any(name in vars(base) for base in kind.__mro__):
+        # Shape.register(int) would change what the tests' isinstance says
+        raise AttributeError(f"{name!r} of the tests' classes cannot be used by the program")
     return name
 
 
 def _get(target: Any, name: Any) -> Any:
+    if type(name) is str and name in _TOLD_OF_OBJECTS:
+        return _TOLD_OF_OBJECTS[name](target)
     return getattr(target, _checked_name(target, name))
+
+
+def _attributes(target: Any) -> dict[str, Any]:
+    """A copy of what `vars` gives: a change of the object goes through `_set`."""
+    return dict(vars(target)) if not isinstance(target, type) else {}
+
+
+def _fields(kind: Any) -> list[tuple[str, bool]]:
+    """The names of a dataclass's fields, and whether its initializer takes them."""
+    return [(field.name, field.init) for field in sys.modules["dataclasses"].fields(kind)]
+
+
+_TOLD_OF_OBJECTS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "__dict__": _attributes,
+    "__dataclass_fields__": _fields,
+    "__match_args__": operator.attrgetter("__match_args__"),
+}
+"""Names with two underscores that `vars`, `dataclasses` and `match` read: copies of what they need."""
+
+
+def _lacking(target: Any, names: list[str]) -> list[str]:
+    """Those of the names that a class has not, or only from `object`."""
+    return [name for name in names if getattr(target, name, None) in (None, getattr(object, name, None))]
 
 
 def _set(target: Any, name: Any, value: Any) -> None:
@@ -183,6 +231,8 @@ def _make(target: Any, /, *arguments: Any, **keywords: Any) -> Any:
 
 
 def _member(target: Any, name: Any) -> Any:
+    if isinstance(target, type) and is_of_tests(target) and hasattr(target, "__class_getitem__"):
+        return target  # Box[int]
     if not (isinstance(target, type) and _is_enumeration(target)):
         raise TypeError("not an enumeration")
     return target[name]  # type: ignore[index]  # an enumeration can be
@@ -217,4 +267,5 @@ _ACTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "go through": _iterate,
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,
+    "lacking": _lacking,
 }

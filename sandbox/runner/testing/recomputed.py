@@ -14,7 +14,7 @@ import ast
 import builtins
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from sandbox.runner.testing.specification import Specification, parsed
@@ -72,6 +72,11 @@ class _Uses:
         for tree in trees:
             self._enter(tree, ())
         self._called = {self._key(node.func) for node in self._nodes if isinstance(node, ast.Call)}
+        self._calls_of: dict[int, list[ast.Call]] = {}
+        """The calls of each function of the tests, by its id."""
+        for node in self._nodes:
+            if isinstance(node, ast.Call) and (function := self._functions.get(_name_of(node.func))) is not None:
+                self._calls_of.setdefault(id(function), []).append(node)
         loaded = (node for node in self._nodes if isinstance(getattr(node, "ctx", None), ast.Load))
         self._loads = Counter(map(self._key, loaded))
         edges = self._bindings = [edge for node in self._nodes for edge in self._edges(node)]
@@ -234,20 +239,53 @@ class _Uses:
         if isinstance(node, ast.Expr | ast.Assign):
             yield from self._called_for_nothing_else(node)
         yield from self._changed(node, first)
-        for sides in _compared(node):
+        for sides in self._asserted(node):
             if any(isinstance(side, ast.Constant) and side.value is None for side in sides):
                 # assert f(data) is None
                 calls = [side for side in sides if isinstance(side, ast.Call)]
                 yield from (key for call in calls for key, _ in self._passed(call))
             elif not any(map(self._is_result, sides)):
                 names = (self._key(part) for side in sides for part in ast.walk(side))
-                yield from (key for key in names if key is not None)
+                yield from (key for key in names if key is not None and self._is_after(node, self._group(key), first))
         if isinstance(node, ast.BoolOp | ast.IfExp):
             # f(data) or data
             branches = node.values if isinstance(node, ast.BoolOp) else [node.body, node.orelse]
             if any(map(self._is_result, branches)):
                 keys = (self._key(branch) for branch in branches if not self._is_result(branch))
                 yield from (key for key in keys if key is not None)
+
+    def _asserted(self, node: ast.AST) -> Iterator[Sequence[ast.expr]]:
+        """What a node asserts of values, each with what it is compared with: `assert a == b`, `self.assertEqual(a, b)`.
+
+        Comparisons elsewhere tell nothing: a function that computes what is expected may compare, too.
+        """
+        if isinstance(node, ast.Assert) or (isinstance(node, ast.If) and any(map(_fails, node.body))):
+            yield from self._sides(node.test)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and "assert" in node.func.attr:
+            if len(node.args) > 1:
+                yield node.args
+            for argument in node.args[:1]:
+                yield from self._sides(argument)
+
+    def _sides(self, condition: ast.expr) -> Iterator[Sequence[ast.expr]]:
+        if isinstance(condition, ast.BoolOp | ast.UnaryOp):
+            for part in condition.values if isinstance(condition, ast.BoolOp) else [condition.operand]:
+                yield from self._sides(part)
+        elif isinstance(condition, ast.Compare):
+            yield [condition.left, *condition.comparators]
+        else:
+            # is_kept = data == [1, 2]
+            values = [value for key, value in self._bindings if key == self._key(condition)]
+            yield from ([v.left, *v.comparators] for v in values if isinstance(v, ast.Compare))
+            yield [condition]
+
+    def _is_after(self, node: ast.AST, group: Key, first: dict[tuple[int, Key], int], depth: int = 0) -> bool:
+        """Whether a node may run after the program has had a value: in its own function, or as that is called."""
+        scope = self._scope(node)
+        if (scope, group) in first or depth > _PASSES:
+            return not _is_before(node, first.get((scope, group)))
+        calls = self._calls_of.get(scope, ())
+        return not calls or any(self._is_after(call, group, first, depth + 1) for call in calls)
 
     def _called_for_nothing_else(self, node: ast.Expr | ast.Assign) -> Iterator[Key]:
         value = node.value.value if isinstance(node.value, ast.Await) else node.value
@@ -279,14 +317,15 @@ _TRANSPARENT: Final = (
 """Expressions that give the values of their parts."""
 
 
-def _compared(node: ast.AST) -> list[list[ast.expr]]:
-    """What a node compares: `a == b`, `self.assertEqual(a, b)`, `assert a`."""
-    if isinstance(node, ast.Compare):
-        return [[node.left, *node.comparators]]
-    if isinstance(node, ast.Assert):
-        return [[node.test]]
-    is_assertion = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and "assert" in node.func.attr
-    return [[*node.args]] if is_assertion and isinstance(node, ast.Call) else []
+def _fails(statement: ast.stmt) -> bool:
+    """Whether a statement ends a test as failed: `raise AssertionError`, `return False`, `self.fail()`"""
+    if isinstance(statement, ast.Return):
+        return isinstance(statement.value, ast.Constant) and statement.value.value is False
+    if isinstance(statement, ast.Raise):
+        error = statement.exc.func if isinstance(statement.exc, ast.Call) else statement.exc
+        return error is not None and _name_of(error) in ("AssertionError", "Exception")
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(call, ast.Call) and _name_of(call.func) == "fail"
 
 
 def _parts(value: ast.expr) -> list[ast.expr]:

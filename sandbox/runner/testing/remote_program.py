@@ -35,8 +35,11 @@ from sandbox.runner.testing.object_server import (
     LentIterator,
     ServedObject,
     is_file_of_tests,
+    is_of_tests,
     is_plain_access,
+    lent_bases,
     lent_class,
+    named_tuple_class,
     specials_of,
 )
 from sandbox.runner.testing.remote_classes import Description, RemoteClass
@@ -175,7 +178,7 @@ class RemoteProgram:
         self._open_requests = 0
         self._failed_callback: BaseException | None = None
         self._callables: list[Callable[..., object]] = []
-        self._callable_numbers: dict[int, int] = {}
+        self._callable_numbers: dict[tuple[int, int], int] = {}
         self._served: dict[int, ServedObject | LentIterator] = {}
         """By the id of the object, which is valid as long as the object is held here."""
         self._raised: list[BaseException] = []
@@ -598,16 +601,20 @@ class RemoteProgram:
     def _lent(self, value: Any) -> Image:
         """The image of what stays here, and serves the program by a number."""
         if isinstance(value, type) and lent_class(value) is value:  # class Node, defined by the tests
-            return {"lent class": self._served_class(value)}
+            return {"lent class": self._served_class(value, value)}
         if (kind := lent_class(type(value))) is not None:  # Node(1)
-            return {"lent": [self._served_number(value), [*self._served_class(kind)[:2], specials_of(type(value))]]}
+            return {"lent": [self._served_number(value), self._served_class(kind, type(value))]}
+        if (named := named_tuple_class(value)) is not None:  # P = namedtuple("P", "x y")
+            name, fields, defaults = named
+            return {"named class": [name, fields, self._encoder.parts(defaults)]}
         is_function = not _is_used_as_object(value)
         if isinstance(value, Iterator) and not callable(value) and is_function:  # (x for x in [1])
             return {"iterator": self._lent_number(value, LentIterator)}
         if callable(value) and is_function:  # lambda x: x + 1
             if type(value).__module__ == "unittest.mock":
                 self.mocks.append(value)
-            parameters = None if id(value) in self._callable_numbers else self._parameters(value)
+            is_known = _key(value) in self._callable_numbers
+            parameters = None if is_known else self._parameters(value)
             return {"callable": [self._callable_number(value), *_name_and_text(value), parameters]}
         if type(value) in _NESTING:  # too deep
             self._refuse(ValueError(_TOO_LARGE))
@@ -632,14 +639,16 @@ class RemoteProgram:
         self.give_up(str(error))
 
     def _callable_number(self, function: Callable[..., object]) -> int:
-        number = self._callable_numbers.get(id(function))
+        number = self._callable_numbers.get(_key(function))
         if number is None:
-            number = self._callable_numbers[id(function)] = len(self._callables)
+            number = self._callable_numbers[_key(function)] = len(self._callables)
             self._callables.append(function)
         return number
 
     def _parameters(self, function: Any) -> Image:
         """What the program may see of a function of the tests, see `rpc`; None for another callable."""
+        if _is_own_method(function):
+            return "method"
         if type(function) is not types.FunctionType:
             return None
         code = function.__code__
@@ -657,8 +666,10 @@ class RemoteProgram:
             self._encoder.part(annotations),
         ]
 
-    def _served_class(self, kind: type) -> Image:
-        return [self._served_number(kind), kind.__name__, specials_of(kind)]
+    def _served_class(self, kind: type, real: type) -> Image:
+        """The image of a class that the program sees as one of `real`."""
+        bases = [self._served_class(base, base) for base in lent_bases(kind)]
+        return [self._served_number(kind), kind.__name__, specials_of(real), *bases]
 
     def _served_number(self, value: Any) -> int:
         return self._lent_number(value, ServedObject)
@@ -779,6 +790,22 @@ def _most_lent(function: Any) -> int:
         isinstance(function, types.MethodType) and lent_class(type(function.__self__)) is not None
     )
     return MOST_LENT if is_of_object else MOST_OF_FUNCTIONS
+
+
+def _is_own_method(function: Any) -> bool:
+    """Whether the class of the tests that made an object gives it this method, and not the object itself."""
+    return (
+        type(function) is types.MethodType
+        and is_of_tests(type(function.__self__))
+        and vars(type(function.__self__)).get(function.__name__) is function.__func__
+    )
+
+
+def _key(function: Callable[..., object]) -> tuple[int, int]:
+    """What knows a callable as long as it is held; each reading of a method makes another object of it."""
+    if type(function) is types.MethodType:
+        return id(function.__self__), id(function.__func__)
+    return id(function), 0
 
 
 def _is_member(value: object) -> bool:

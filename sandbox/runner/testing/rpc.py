@@ -34,16 +34,17 @@ whether it is of the standard library]; "own" are those that its plain base does
     slice: [start, stop, step]                                   the tester's, as an index
     callable: [number, name, text, parameters]                   the tester's; the candidate sends the number alone
     callable: number                                             the tester's, to be called back
-    lent: [number, class]    lent class: [number, name, [special method, ...]]
+    lent: [number, class]    lent class: [number, name, [special method, ...], base, ...]
                                                                  an object of the tester's own classes, or such a class;
                                                                  called back too. From the candidate: lent: number
+    named class: [name, [field, ...], [default, ...]]            a class of named tuples that the tester has made
     iterator: number                                             the tester's, called back for each item; back as lent
     kept: [number, value]                                        the candidate's container, which tests may change
     new: [label, value]                                          the tester's, put into one of the candidate's
     same: number                                                 a container that was told before, see `identity`
     shared: [number, value] | [number]                           the tester's, which both have, see `lent_containers`
 
-`parameters` is null, or [[name, ...], [positional, positional only, keyword only, *args, **kwargs], defaults, defaults by
+`parameters` is null, "method" for one of a tests' own class, or [[name, ...], [positional, positional only, keyword only, *args, **kwargs], defaults, defaults by
 name, annotations]. `changed` is a list of [number, value] for the containers in the arguments that a call has changed; those of the candidate
 are known by the negative of their number, and [-number] is known no more. [number, null, own number] is an argument
 that has such a number from then on, ["shared", [[number, value], ...]] what the program changed in such containers, and ["new", label, own number] a container that an update has brought. `printed` is [standard output, standard error], or null. An error is

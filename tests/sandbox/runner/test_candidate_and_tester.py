@@ -477,7 +477,9 @@ def test_a_program_does_with_lent_objects_nothing_that_judges_it() -> None:
 import gc
 def attempts(node):
     yield lambda: node.__class__.__init__.__globals__['EXPECTED']
-    yield lambda: node.__dict__
+    yield lambda: node.__dict__['doubled']
+    yield lambda: vars(node).__self__
+    yield lambda: vars(node).update(doubled=lambda: EXPECTED, val=7)
     yield lambda: getattr(node, '__init__').__globals__
     yield lambda: node.doubled.__globals__
     yield lambda: node.doubled.__self__

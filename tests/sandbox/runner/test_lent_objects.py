@@ -44,6 +44,67 @@ PASSED = {
         "import queue\nq = queue.Queue()\nq.put(1)\nassert f(q) == 2",
     ),
 }
+OF_TESTS = """
+from abc import ABC, abstractmethod
+from collections import namedtuple
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+T = TypeVar("T")
+class Shape(ABC):
+    @abstractmethod
+    def area(self): ...
+class Square(Shape):
+    def __init__(self, a): self.a = a
+    def area(self): return self.a ** 2
+class Box(Generic[T]):
+    def __init__(self, v): self.v = v
+@dataclass
+class Stock:
+    n: int
+    m: int = 0
+class Node:
+    def __init__(self, v): self.v = v
+P = namedtuple("P", "x y", defaults=[7])
+"""
+STOCK = ("assert f(Stock(1)) == Stock(1, 5)", "assert f(Stock(1)) == Stock(1, 6)")
+OWN_CLASSES = {
+    "abstract base": (
+        "def f(x): return x.area(), isinstance(x, Shape), issubclass(Square, Shape)",
+        "assert f(Square(2)) == (4, True, True)",
+        "assert f(Square(3)) == (4, True, True)",
+    ),
+    "generic": (
+        "def f(x): return Box[int](x.v + 1)",
+        "assert f(Box(1)).v == 2 and type(f(Box(1))) is Box",
+        "assert f(Box(1)).v == 1",
+    ),
+    "method read again": (
+        "def f(x, other):\n    areas = [x.area() for _ in range(3)]\n    other.call = x.area\n    return areas, other.call()",
+        "o = Node(0)\nassert f(Square(2), o) == ([4, 4, 4], 4) and o.call() == 4",
+        "assert f(Square(2), Node(0))[1] == 5",
+    ),
+    "replace": ("from dataclasses import replace\ndef f(s): return replace(s, m=5)", *STOCK),
+    "asdict": ("from dataclasses import asdict\ndef f(s): return Stock(**{**asdict(s), 'm': 5})", *STOCK),
+    "fields": (
+        "import dataclasses\ndef f(s): return [x.name for x in dataclasses.fields(Stock)], dataclasses.is_dataclass(s)",
+        "assert f(Stock(1)) == (['n', 'm'], True)",
+        "assert f(Stock(1)) == (['n'], True)",
+    ),
+    "vars": ("def f(s): return Stock(**{**vars(s), 'm': 5})", *STOCK),
+    "__dict__": ("def f(s): return Stock(**{**s.__dict__, 'm': 5})", *STOCK),
+    "positions": ("def f(s):\n    match s:\n        case Stock(n, m): return Stock(n, m + 5)", *STOCK),
+    "named tuple": (
+        "def f(p): return P(p.y), type(p)(1, 2), p._replace(x=9)",
+        "assert f(P(1)) == (P(7, 7), P(1, 2), P(9, 7))",
+        "assert f(P(1)) == (P(7, 7), P(1, 2), P(1, 7))",
+    ),
+    "operator of the program": (
+        "class Node:\n    def __init__(self, v): self.v = v\n"
+        "Node.__lt__ = lambda a, b: a.v < b.v\ndef f(x): return min(x).v",
+        "assert f([Node(3), Node(2)]) == 2",
+        "assert f([Node(3), Node(2)]) == 3",
+    ),
+}
 RETURNED = {
     "slice": ("slice(1, 2)", "slice(1, 2)", "slice(1, 3)"),
     "namespace": (
@@ -77,6 +138,30 @@ def test_objects_of_the_library_are_lent_to_the_program(name: str) -> None:
     body, right, wrong = PASSED[name]
     said = run(f"def f(x):\n    {body}", style="asserts", setup=OPERATION, cases=[right, wrong])
     assert said.passed == [True, False], said.messages
+
+
+@pytest.mark.parametrize("name", OWN_CLASSES)
+def test_classes_of_the_tests_are_lent_as_they_are(name: str) -> None:
+    program, right, wrong = OWN_CLASSES[name]
+    outcome = run(program, style="asserts", setup=OF_TESTS, cases=[right, wrong])
+    assert outcome.passed == [True, False], outcome.messages
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "vars(x)['area'] = lambda: 9",
+        "x.__dict__.update(area=lambda: 9)",
+        "Square.area = lambda s: 9",
+        "Shape.register(int)",
+        "x.area = lambda: 9",
+        "type(x).__init__ = None",
+    ],
+)
+def test_a_program_does_not_change_how_tests_see_their_classes(attack: str) -> None:
+    program = f"def f(x):\n    try:\n        {attack}\n    except Exception: pass\n    return 9"
+    case = "s = Square(2)\nassert f(s) == 9\nassert not isinstance(9, Shape)\nassert s.area() == 4"
+    assert run(program, style="asserts", setup=OF_TESTS, cases=[case]).passed == [True]
 
 
 @pytest.mark.parametrize("name", RETURNED)

@@ -48,9 +48,17 @@ RECOMPUTED = [
     "def check(candidate):\n    d=[3,1]\n    r=candidate(d)\n    e=sorted(d)\n    assert r==e\n",
     "def check(candidate):\n    for d in ([3,1],[2,1]):\n        assert candidate(d)==sorted(d)\n",
     "def check(candidate):\n    inputs=[[[3,1]],[[2,1]]]\n    for i in inputs:\n        out=candidate(*i)\n        exp=sorted(i[0])\n        assert out==exp\n",
+    "d=[3,1]\nassert f(d)==[x for x in d if x>1]",
+    "d=[3,1]\nr=f(d)\nn=0\nfor x in d:\n    if x>1: n+=1\nassert r==n",
+    "d=[3,1]\ndef ref(d):\n    m=0\n    for x in d:\n        if x>m: m=x\n    return m\nassert f(d)==ref(d)",
+    "d=[3,1]\nassert len(d)==2\nassert f(d)==sorted(d)",
+    "def build(v):\n    i=0\n    while i<len(v): i+=1\n    return [*v]\ndef ref(d): return sorted(d)\nfor v in ([3,1],[2]):\n    d=build(v)\n    assert f(d)==ref(d)",
+    "d=[3,1]\nassert f(d)==(d[0] if len(d)>1 else 0)",
 ]
 
 LOOKED_AT = [
+    "d=[3,1]\nr=f(d)\nok=d==[1,3]\nassert ok and r==sorted(d)",
+    "def check(f):\n    d=[3,1]\n    r=f(d)\n    if d!=[1,3]: return False\n    return r==sorted(d)\nassert check(f)",
     "d=[3,1]\nf(d)\nassert d==[1,3]",
     "d=[3,1]\ne=sorted(d)\nf(d)\nassert d==e",
     "d=[3,1]\nr=f(d)\nassert d==[1,3]",

@@ -148,3 +148,6 @@ def test_the_head_of_a_function_has_a_preamble() -> None:
     assert analysis.preamble_of("def f(x):\n    'doc'\n", "f") == ""
     assert analysis.preamble_of("def g(x):\n    'doc'\n", "f") is None
     assert analysis.preamble_of("Write f.", "f") is None
+    dog = "class Animal: pass\n\nclass Dog(Animal):\n    'doc'\n"
+    assert analysis.preamble_of(dog, "Dog", (ast.ClassDef,)) == "class Animal: pass\n\n"
+    assert analysis.preamble_of(dog, "Dog") is None

@@ -7,16 +7,18 @@ from typing import Any
 
 import pytest
 
+from sandbox import languages
 from tests.tables import table
 from tests.verifiers.code.bench import Bench
 from verifiers.base import Resources, Status
 from verifiers.code import Code, aliases, splitting
 from verifiers.code.cases import JoinedTest, Likeness, SplitTest
+from verifiers.code.tellers import TELLERS
 
 TASKS: dict[str, dict[str, Any]] = tomllib.loads(
     (Path(__file__).parents[2] / "data" / "code" / "forged.toml").read_text(encoding="utf-8")
 )
-GUARDED = {"bash.evens", "cpp.area", "cpp.evens", "java.evens", "javascript.evens", "perl.evens", "typescript.evens"}
+UNGUARDED = {"javascript.count", "scala.evens", "julia.evens"}
 
 
 def reference(language: str, task: dict[str, Any]) -> dict[str, Any]:
@@ -45,7 +47,7 @@ def test_no_attack_is_paid(bench: Bench, name: str) -> None:
         label for label, verdict in zip(("right", "wrong", *task["attacks"]), verdicts, strict=True) if verdict.score
     ]
     assert paid == ["right"]
-    is_guarded = name in GUARDED or language == "python"
+    is_guarded = name not in UNGUARDED
     assert {"unguarded" not in verdict.detail for verdict in verdicts} == {is_guarded}
 
 
@@ -64,9 +66,19 @@ def test_what_is_split_holds_no_expected_value() -> None:
         for name, task in tasks.items():
             test = test_of(language, task)
             split = test.split if isinstance(test, JoinedTest) else None
-            assert (split is not None) == (f"{language}.{name}" in GUARDED), (language, name)
+            assert (split is not None) == (language != "python" and f"{language}.{name}" not in UNGUARDED), (
+                language,
+                name,
+            )
             if isinstance(split, SplitTest) and name == "evens":
-                wanted = ("[2, 4]", '= "2 4"', "({(long)2, (long)4})", "asList((long)2l, (long)4l)")
+                wanted = (
+                    "[2, 4]",
+                    '= "2 4"',
+                    "{2, 4}",
+                    "c(2, 4)",
+                    "({(long)2, (long)4})",
+                    "asList((long)2l, (long)4l)",
+                )
                 assert [text for text in wanted if text in split.telling.source] == []
                 assert any(text.removeprefix("= ") in split.expected for text in wanted)
 
@@ -93,6 +105,30 @@ def test_what_is_split_holds_no_expected_value() -> None:
         ("bash", '[[ $(f "1") = 2* ]]', None),
         ("bash", '[[ $(f "1") == 2 ]]\n[ "$(f 2)" -eq 3 ]', None),
         ("bash", "[[ $(f '1') == \"2\" ]]", [Likeness()]),
+        ("cpp", "int main() { assert(strcmp(f(1), \"b\") + 1 == 1); }", None),
+        ("c", "int main() { assert(strcmp(f(1), \"b\") == 0); assert(!strcmp(f(2), \"c\")); }", [Likeness()] * 2),
+        ("c", "int main() { assert(strcmp(f(1), \"b\") != 0); }", None),
+        ("c", "int main() { assert(f(1)); }", None),
+        ("c", "int main() { assert(fabs(f(1) - 2.5) < 1e-6); }", [Likeness(tolerance=1e-6)]),
+        ("rust", "fn main() { let candidate = f; assert_eq!(candidate(1), 2, \"no\"); }", [Likeness()]),
+        # an object of the solution may have a minus of its own
+        ("rust", "fn main() { let candidate = f; assert_eq!(candidate(1) - 2, 0); }", None),
+        ("rust", "fn main() { assert!(!f(1)); assert!((g(1) - 0.5).abs() < 1e-6); }", [Likeness(), Likeness(tolerance=1e-6)]),
+        ("rust", "fn main() { assert_eq!(f(r#\"1\"#), 2); }", None),
+        ("rust", "fn main() { for n in 0..2 { assert_eq!(f(n), n); } }", None),
+        ("go", "func main() { if f(1) != 2 { panic(\"no\") } }", [Likeness()]),
+        ("go", "func main() { if !reflect.DeepEqual(f(1), []int{2}) { panic(1) } }", [Likeness()]),
+        ("go", "func main() { if f(1) != 2 || f(2) != 3 { panic(1) } }", None),
+        ("go", "func main() { if f(1) != 2 { fmt.Println(1) } }", None),
+        ("lua", "lu.assertEquals(candidate(1), {2})\nos.exit(lu.LuaUnit.run('-v'))", [Likeness()]),
+        ("lua", "assert(candidate(1) == 2)", None),
+        ("php", 'if (candidate(1) !== [2]) { throw new Exception("no"); }', [Likeness()]),
+        ("php", 'if (candidate(1) != [2]) { throw new Exception("no"); }', None),
+        ("r", "if(!identical(candidate(1), c(2))){quit('no', 1)}", [Likeness()]),
+        ("r", "stopifnot(all.equal(candidate(1), 2))", None),
+        ("ruby", "assert_equal([2], candidate.call(1))", [Likeness()]),
+        ("ruby", "assert_equal(0, candidate.call(1) - 2)", None),
+        ("ruby", "assert_equal(<<~A, candidate.call(1))\n2\nA", None),
         ("perl", 'if(eq_deeply(f([1]),[2])) {\n print "ok!" }else{\n exit 1;\n }', [Likeness()]),
     ],
 )  # fmt: skip
@@ -213,3 +249,60 @@ def test_no_checker_with_a_tolerance_accepts_what_is_not_a_number(
         "test_cases": [{"input": "1\n", "expected_output": expected}],
     }
     assert bench.judge(f"```python\nprint('{output}')\n```", reference).score == score
+
+
+CHECKS: dict[str, tuple[str, str, list[str]]] = {
+    "bash": ("Bash", "{}", ['[[ $(f 1) = "2" ]]']),
+    "c": (
+        "C",
+        "int main() {{ {}; }}",
+        ["assert(f(1) == 2)", 'assert(strcmp(f(1), "2") == 0)', "assert(fabs(f(1) - 2.5) < 1e-4)"],
+    ),
+    "cpp": (
+        "C++",
+        "int main() {{ {}; }}",
+        ["assert(f(1) == 2)", "assert(abs(f(1) - 2.5) < 1e-4)", "assert(issame(f(1), {2}))"],
+    ),
+    "go": (
+        "Go",
+        "func main() {{ {} }}",
+        ["if f(1) != 2 { panic(1) }", "if !reflect.DeepEqual(f(1), []int{2}) { t.Fatal(1) }"],
+    ),
+    "java": ("Java", "class Main {{ void main() {{ {}; }} }}", ["assert(f(1) == 2)", "assert f(1).equals(2)"]),
+    "javascript": (
+        "JavaScript, TypeScript",
+        "{};",
+        [
+            "assert(f(1) === 2)",
+            "console.assert(f(1) === 2)",
+            "assert.equal(f(1), 2)",
+            "assert.deepEqual(f(1), [2])",
+            "assert.deepStrictEqual(f(1), [2])",
+        ],
+    ),
+    "lua": ("Lua", "{}\n", ["lu.assertEquals(f(1), {2})"]),
+    "perl": ("Perl", "{}", ['if(eq_deeply(f(1), 2)) { print "ok!" } else { exit 1; }']),
+    "php": ("PHP", "{}", ['if (f(1) !== 2) { throw new Exception("no"); }']),
+    "r": ("R", "{}\n", ["if(!identical(f(1), 2)){quit('no', 1)}", "stopifnot(identical(f(1), 2))"]),
+    "ruby": ("Ruby", "{}\n", ["assert_equal([2], f(1))"]),
+    "rust": (
+        "Rust",
+        "fn main() {{ {}; }}",
+        ["assert_eq!(f(1), 2)", "assert!(f(1) == 2)", "assert!((f(1) - 2.5).abs() < 1e-4)", "assert!(f(1))"],
+    ),
+}
+HELPERS = {"cpp": "bool issame(vector<int> a, vector<int> b) { return a == b; }\n"}
+
+
+def test_the_page_has_the_checks_that_are_understood() -> None:
+    rows = ["| | checks that are understood |", "|---|---|"]
+    for language, (title, frame, checks) in CHECKS.items():
+        rows.append(f"| {title} | {', '.join(f'`{check}`' for check in checks)} |")
+        for check in checks:
+            source = (HELPERS.get(language, "") if "issame" in check else "") + frame.format(check)
+            assert splitting.split(JoinedTest(source, language)) is not None, check
+    guarded = {*CHECKS, "typescript", "go_test", "python"}
+    others = sorted(name for name in languages.all_languages() if name not in guarded)
+    rows.append(f"| others ({', '.join(others)}) | none: always `unguarded` |")
+    assert {*TELLERS} | {"python"} == guarded
+    assert "\n".join(rows) in (Path(__file__).parents[3] / "docs" / "boxes.md").read_text("utf-8"), "\n".join(rows)
