@@ -85,7 +85,7 @@ def _by(way: JudgedBy) -> str:
 def _against(way: JudgedBy) -> str:
     if way.reference == ".":
         return "the row"
-    return f"`{way.reference}`" if isinstance(way.reference, str) else _codes(way.reference)
+    return f"`{way.reference}`" if isinstance(way.reference, str) else _codes(tuple(way.reference))
 
 
 def _compared(each: DataSet) -> str:

@@ -15,7 +15,8 @@ SHORT = 10
 CALLS = {"compile", "match", "search", "fullmatch", "finditer", "findall", "sub", "subn", "split"}
 PARTS = re.compile(r"\\[sdwbWS(\[{]|\(\?[:P<=!]|\[\^")
 """What a text of its own has that is a part of an expression."""
-OF_TUPLES = {"_replace", "_asdict", "_fields", "_make"}
+DOCUMENTED = {"_replace", "_asdict", "_fields", "_make", "_getframe"}
+"""Names that begin so, though the manual of Python has them."""
 
 
 def written(node: ast.expr) -> str:
@@ -72,7 +73,7 @@ def of_others(source: str) -> list[str]:
         match node:
             case ast.Attribute(value=ast.Name(id="self" | "cls")):
                 continue
-            case ast.Attribute(attr=name) if name not in own | OF_TUPLES:
+            case ast.Attribute(attr=name) if name not in own | DOCUMENTED:
                 names = [name]
             case ast.ImportFrom(module=module, names=imported):
                 names = [*(module or "").split("."), *(each.name for each in imported)]

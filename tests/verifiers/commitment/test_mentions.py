@@ -1,6 +1,7 @@
 """What `explain` says of the mentions of a response is what decided about them."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -144,12 +145,19 @@ def _wrong(found: Found, name: str, response: str, params: dict[str, Any]) -> st
 
 
 def _is_same(text: str, extracted: str | None) -> bool:
-    """Whether a mention is the extracted answer, which may have a unit from behind a box, or ASCII marks in a number."""
+    """Whether a mention is the extracted answer, which may have a unit from behind a box, or ASCII marks in a number.
+
+    Several numbers may be written anew: 3분의 2 as 2/3, two boxes as a list.
+    """
     shown = text.translate(_ASCII_MARKS)
-    return extracted is not None and (shown == extracted or extracted.startswith(shown))
+    if extracted is None or shown == extracted or extracted.startswith(shown):
+        return extracted is not None
+    numbers = sorted(_DIGITS.findall(shown))
+    return len(numbers) > 1 and numbers == sorted(_DIGITS.findall(extracted))
 
 
 _ASCII_MARKS = str.maketrans("٫٬", ".,")
+_DIGITS = re.compile(r"\d+")
 
 
 def test_the_answer_among_the_mentions_of_labelled_responses_is_the_extracted_one(found: Found) -> None:
