@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -152,8 +153,8 @@ def _is_same(text: str, extracted: str | None) -> bool:
     shown = text.translate(_ASCII_MARKS)
     if extracted is None or shown == extracted or extracted.startswith(shown):
         return extracted is not None
-    numbers = sorted(_DIGITS.findall(shown))
-    return len(numbers) > 1 and numbers == sorted(_DIGITS.findall(extracted))
+    numbers = Counter(_DIGITS.findall(extracted))
+    return numbers.total() > 1 and numbers <= Counter(_DIGITS.findall(shown))
 
 
 _ASCII_MARKS = str.maketrans("٫٬", ".,")
