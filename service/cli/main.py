@@ -102,7 +102,9 @@ def application(*names: str) -> typer.Typer:
         if hasattr(module, "app"):
             for registered in module.app.registered_commands:
                 registered.cls = _Command
-            app.add_typer(module.app, name=name, cls=_Group)
+            own = module.app.info.cls
+            group = type("Group", (_Group, own), {}) if isinstance(own, type) else _Group
+            app.add_typer(module.app, name=name, cls=group)
         else:
             app.command(name, cls=_Command)(module.command)
     return app

@@ -37,6 +37,8 @@ _LOUD_S: Final = 0.1
 _LINE_EVERY_S: Final = 10.0
 _STACK_LINES: Final = 12
 _OURS: Final = ("service", "verifiers", "sandbox", "fairness", "tracing")
+_IDLE_S: Final = 0.0005
+"""CPU between two looks below which a loop that is in no step is left asleep."""
 _MAX_NAMES: Final = 200
 _OTHER: Final = "other"
 
@@ -91,7 +93,8 @@ class LoopWatch:
             waits_before, waits = waits, _waits()
             kept_s = self._kept_s(cpu_s - before_s, waits - waits_before)
             self._look(thread, bottom, cpu_s, max(0.0, min(kept_s, cpu_s - self._turn_s)))
-            if self._step is not None and not self._is_marked:
+            is_active = self._step is not None or cpu_s - before_s > _IDLE_S
+            if is_active and not self._is_marked:
                 self._is_marked = True
                 try:
                     loop.call_soon_threadsafe(self._take_turn, loop, self._looks)

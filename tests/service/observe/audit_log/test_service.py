@@ -131,7 +131,7 @@ def test_the_folder_comes_from_the_settings(written: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "audit_dir"),
+        ([], "no audit log"),
         (["/nosuch/folder"], "no folder or file /nosuch/folder"),
         (["/proc/self/fdinfo"], "no audit log in"),
         ([".", "--since", "yesterday"], "'yesterday' is not a time"),

@@ -197,8 +197,19 @@ VERL: Mapping[str, Example] = {
     "verl.rlla.response": Example(f"<think>a</think>{_SAID}", "It rains."),
 }
 
+DATA_SETS: Mapping[str, Example] = {
+    "theorem_qa.exact": _LAST_NUMBER,
+    "theorem_qa.near": Example("So it is 5.1.", "So it is 5.3.", "5.0"),
+    "theorem_qa.option": _OPTION,
+    "scibench.answer": Example("So it is 5.2.", "So it is 5.3.", "5.0"),
+    "chemiq.molecule": Example("c1cc(ccc1N=O)Br", "c1cc(ccc1N=O)Cl", "O=Nc1ccc(Br)cc1"),
+    "chemiq.exact": _LAST_NUMBER,
+}
+"""Of data sets, by the checks of their repositories."""
+
 EXAMPLES: Mapping[str, Example] = {
     **OURS,
+    **DATA_SETS,
     **NEMO_GYM,
     **RLLM,
     **NEMO_SKILLS,
