@@ -1,8 +1,8 @@
 """Runs the program of a response in a box, and scores it by its tests.
 
     response ──extraction──► program ──┐                                     (verifiers/code_blocks.py)
-    reference ──aliases──► typed suite ┴─► box ──► what it did ──compared here──► outcome each ──policy──► score
-            (aliases.py, cases.py)          (judging.py)       (comparators.py, equality.py)     (outcomes.py)
+    reference ──reading──► typed suite ┴─► box ──► what it did ──compared here──► outcome each ──policy──► score
+        (reading.py, aliases.py)            (judging.py)       (comparators.py, equality.py)     (outcomes.py)
 
 Expected outputs and values never enter a box: a program can only give an answer, never a verdict. Tests that are
 programs themselves (asserts, `check`, unittest, pytest) run in a second process that the candidate cannot reach;
@@ -22,24 +22,23 @@ changes by a few per cent only; still, a program close to its limit may get anot
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import BeforeValidator, Field
 
-from memory import Store
 from sandbox.base import Limits, SandboxUnavailable
 from sandbox.workers import Exit, Task, WorkersUnavailable
 from verifiers import code_blocks
 from verifiers.base import Example, InvalidItem, Item, Params, Resources, Status, Unavailable, Verdict, Verifier, clip
 from verifiers.base_runs import BaseRuns
-from verifiers.code import aliases, judging, outcomes, rehearsal, sharing
+from verifiers.code import judging, outcomes, rehearsal
 from verifiers.code.cases import CaseType, Suite, TestPrograms
 from verifiers.code.comparators import Comparator, Mode
 from verifiers.code.judging import Judged, Terms
 from verifiers.code.outcomes import Policy
 from verifiers.code.prelude import Prelude
-from verifiers.code.programs import demand_boxes, language_named, language_of, languages_of, program_of
+from verifiers.code.programs import demand_boxes, language_of, languages_of, program_of
+from verifiers.code.reading import READ, Suites
 from verifiers.code_blocks import Found, Select
 from verifiers.commitment import Think, final_segment
 from verifiers.long_texts import BROKEN_LIMITS, INLINE_CHARS, sendable, trouble
@@ -118,6 +117,7 @@ FIND = Task(
     "verifiers.code_blocks", "find_in_worker", time_limit_s=5.0, output_bytes=code_blocks.MAX_PROGRAM_BYTES + 1024
 )
 """The search is linear, but parsing is not always; a text that takes longer than this is not a program."""
+TASKS: Final = (FIND, READ, judging.COMPARE)
 
 
 class Code(Verifier[CodeParams]):
@@ -137,7 +137,7 @@ class Code(Verifier[CodeParams]):
         self._refuses_unguarded = resources.refuses_unguarded
         # One item is extracted or compared while others run; more would wait in the boxes' queue, which is not fair.
         self.concurrency = 2 * resources.sandbox.slots + 1
-        self._suites = _Suites()
+        self.suites = Suites(resources.workers)
         self._rehearsals: BaseRuns[None] = BaseRuns()
 
     async def score(self, items: Sequence[Item[CodeParams]]) -> Sequence[Verdict]:
@@ -162,7 +162,7 @@ class Code(Verifier[CodeParams]):
 
     async def _judge(self, item: Item[CodeParams]) -> Verdict:
         try:
-            suite = self._suites.by(item.params)
+            suite = await self.suites.of(item.params)
             if self._refuses_unguarded:
                 await judging.demand_guarded(self._sandbox, suite, item.params.terms())
             if isinstance(suite.tests, TestPrograms) and suite.tests.is_rehearsed:
@@ -242,63 +242,9 @@ class Code(Verifier[CodeParams]):
 
 
 def create(resources: Resources) -> Code:
-    resources.workers.register(FIND)
-    resources.workers.register(judging.COMPARE)
+    for task in TASKS:
+        resources.workers.register(task)
     return Code(resources)
-
-
-class _Suites:
-    """The suites of recent parameters: all samples of one prompt have the same parameters."""
-
-    def __init__(self) -> None:
-        self._known: Store[int, tuple[CodeParams, Suite | InvalidItem]] = Store(
-            "code.suites", _SUITES_BYTES, size=_size_of_suite, max_entries=_MOST_SUITES, of_texts=True
-        )
-        """Suites by the address of their parameters, which cannot be reused while they are held here."""
-
-    def by(self, params: CodeParams) -> Suite:
-        """The suite that the parameters describe.
-
-        Raises:
-            InvalidItem: they describe no suite.
-        """
-        entry = self._known.get(id(params))
-        if entry is None:
-            entry = params, _suite(params)
-            self._known.put(id(params), entry)
-        if isinstance(entry[1], InvalidItem):
-            raise InvalidItem(entry[1].reason, str(entry[1]))
-        return entry[1]
-
-
-_MOST_SUITES = 2048
-_SUITES_BYTES = 64_000_000
-_SUITE_BYTES = 4_000
-"""A suite and its parameters without their texts, which both of them hold."""
-
-
-def _size_of_suite(_key: int, entry: tuple[CodeParams, Suite | InvalidItem]) -> int:
-    return _SUITE_BYTES + (2 * entry[1].chars if isinstance(entry[1], Suite) else 0)
-
-
-def _suite(params: CodeParams) -> Suite | InvalidItem:
-    try:
-        language_named(params.language)
-        suite = aliases.parse(params.reference)
-        if params.together:
-            return sharing.joined(suite)
-        if suite.shares:
-            raise InvalidItem(
-                "tests_not_supported",
-                f"the tests use {suite.shares}, which needs the program in their own process, and here it is in another; "
-                "write `together: true` in the parameters to run both in one, where a program can forge a pass",
-            )
-        tests = suite.tests
-        if isinstance(tests, TestPrograms) and rehearsal.is_needed(tests):
-            return replace(suite, tests=replace(tests, is_rehearsed=True))
-        return suite
-    except InvalidItem as error:
-        return InvalidItem(error.reason, str(error))  # without the traceback, which would be kept with it
 
 
 def _verdict(judged: Judged, item: Item[CodeParams], code: str, language: str = "") -> Verdict:

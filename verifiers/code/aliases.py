@@ -16,17 +16,18 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, TypeGuard
 
 import msgspec
+from msgspec import structs
 
 from sandbox import languages
 from sandbox.base import TestStyle
 from sandbox.runner.process.workspace import BadPath, checked_path
 from sandbox.runner.testing import library
-from sandbox.runner.testing.own_objects import decides_by_objects
+from sandbox.runner.testing.own_objects import decides_by_objects, may_make
 from sandbox.runner.testing.specification import MODULES_BY_SHORT_NAME
 from sandbox.runner.values import encoding
 from verifiers.base import InvalidItem, clip
@@ -46,6 +47,7 @@ from verifiers.code.cases import (
     TextTests,
 )
 from verifiers.code.response_texts import bound_to_name
+from verifiers.code.syntax import nodes_of
 
 MAX_CASES = 10_000
 _MAX_FILES = 1000
@@ -628,7 +630,10 @@ def _call_case(entry: dict[str, Any], position: int, *, wrapped: bool) -> CallCa
             expected = literals.value(expected, f"{where}: expected value")
     else:
         positional = input_value if isinstance(input_value, list) else [input_value]
-    accepted = [expected, expected[0]] if wrapped else [expected]
+    try:
+        accepted = literals.image([expected, expected[0]] if wrapped else [expected])
+    except ValueError as error:
+        raise InvalidItem("unparseable_tests", f"{where}: the expected value cannot be compared: {error}") from error
     if literals.is_elided(expected) or expected == "...":
         raise literals.elided(f"{where}: expected value", str(expected))
     keywords = entry.get("kwargs") or {}
@@ -687,7 +692,7 @@ def _demand_assertion(tree: ast.Module, head: ast.Module | None, where: str, cod
     """
     if not analysis.asserts_anything(tree):
         raise InvalidItem("vacuous_test", f"{where} asserts nothing: {clip(code)!r}")
-    module = ast.Module([*(head.body if head else ()), *tree.body], [])
+    module = ast.Module([*head.body, *tree.body], []) if head else tree
     if not analysis.asserts_when_run(module):
         raise InvalidItem(
             "vacuous_test", f"{where} asserts only in what is never run: {clip(code)!r}; call it, or send it as `tests`"
@@ -710,9 +715,7 @@ def _shared(*trees: ast.Module | None) -> str:
 
 def _imported_modules(*trees: ast.Module | None) -> str:
     """What to say of modules from which tests import names, one of which may be meant to be the program."""
-    imports = [
-        node for tree in trees if tree is not None for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
-    ]
+    imports = [node for tree in trees if tree is not None for node in nodes_of(tree, ast.ImportFrom)]
     modules = sorted({node.module for node in imports if node.module and not _is_of_library(node.module)})
     return f" (that is the module `solution`; they import from {clip(', '.join(modules))})" if modules else ""
 
@@ -726,7 +729,8 @@ def _uses_files(*trees: ast.Module | None) -> bool:
 
 
 def _decides_by_objects(*trees: ast.Module | None) -> bool:
-    return decides_by_objects([tree for tree in trees if tree is not None])
+    read = [tree for tree in trees if tree is not None]
+    return any(may_make(call) for tree in read for call in nodes_of(tree, ast.Call)) and decides_by_objects(read)
 
 
 def _first_called(calls: Sequence[Any] | None) -> str:
@@ -761,7 +765,9 @@ def _checks(raw: _Raw, kind: CaseType) -> Suite:
     head = _head(raw, entry_point)
     setup = _joined(head[0], *raw.setup, head[2] if head[1] else "")
     checked = f"{_SOLUTION}{entry_point}" if of_solution else entry_point
-    programs = [replace(program, setup=_joined(setup, program.setup), entry_point=checked) for program in programs]
+    programs = [
+        structs.replace(program, setup=_joined(setup, program.setup), entry_point=checked) for program in programs
+    ]
     tests = TestPrograms(_names(raw), programs, is_unguarded=is_unguarded, shares_files=shares_files)
     return Suite(kind, tests, "python", _file_bytes(raw), *head, entry_point, imports, shares)
 
@@ -853,7 +859,7 @@ def _program(raw: _Raw, kind: CaseType) -> Suite:
     run_as = _FRAMEWORKS.get(language.name, ())
     name = next((framework for word, framework in run_as if word in code), language.name)
     test = JoinedTest(code, name, raw.prompt, raw.stop_tokens, raw.completes, raw.is_quoted)
-    test = replace(test, split=splitting.split(test))
+    test = structs.replace(test, split=splitting.split(test))
     return Suite(kind, test, written_in, _file_bytes(raw))
 
 

@@ -8,13 +8,15 @@ import ast
 import builtins
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from sandbox.runner.testing import library
 from sandbox.runner.testing.specification import is_module_name
 from verifiers.base import InvalidItem, clip
 from verifiers.code.cases import AssertedCall, Relation
-from verifiers.code.literals import is_json
+from verifiers.code.literals import image, is_json
+from verifiers.code.syntax import nodes_of
 
 MAX_ANALYSED_CHARS = 64_000
 """Parsing this much takes about 25 ms, once for each reference."""
@@ -32,14 +34,14 @@ def tree_of(source: str, where: str) -> ast.Module | None:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise InvalidItem("unparseable_tests", f"{where}: the test code is not Python: {error}") from error
-    if _elides(tree):
+    if "..." in source and _elides(tree):
         raise InvalidItem("elided_tests", f"{where}: a value leaves something out (`...`): {clip(source.strip())!r}")
     return tree
 
 
-def asserts_anything(tree: ast.AST) -> bool:
+def asserts_anything(tree: ast.Module) -> bool:
     """Whether a failing test could show: by an assert, a raise, or a call with a telling name."""
-    return any(map(_shows_failure, ast.walk(tree)))
+    return any(map(_shows_failure, nodes_of(tree, ast.Assert, ast.Raise, ast.Name, ast.Attribute)))
 
 
 def asserts_when_run(tree: ast.Module, *, called: str = "") -> bool:
@@ -55,18 +57,17 @@ def uses_program(tree: ast.Module) -> bool:
     """Whether a text reads any name that it does not bind itself, or imports the program."""
     # Without another free name, a builtin's name may mean the program's function.
     return names_program(tree) or any(
-        isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in _BUILTINS
-        for node in ast.walk(tree)
+        isinstance(node.ctx, ast.Load) and node.id in _BUILTINS for node in nodes_of(tree, ast.Name)
     )
 
 
 def names_program(tree: ast.Module) -> bool:
     """Whether a text reads a name that nothing here binds, or imports the program."""
-    return bool(missing_names(tree)) or any(
-        (isinstance(node, ast.ImportFrom) and node.module == "solution")
-        or (isinstance(node, ast.alias) and node.name == "solution")
-        or (isinstance(node, ast.Constant) and node.value == "solution")
-        for node in ast.walk(tree)
+    return (
+        bool(missing_names(tree))
+        or any(node.module == "solution" for node in nodes_of(tree, ast.ImportFrom))
+        or any(node.name == "solution" for node in nodes_of(tree, ast.alias))
+        or any(node.value == "solution" for node in nodes_of(tree, ast.Constant))
     )
 
 
@@ -141,34 +142,27 @@ def count_tests(tree: ast.Module | None, source: str, *, is_pytest: bool) -> int
 def missing_names(tree: ast.Module) -> list[str]:
     """Names that a module uses without defining or importing them: names of the program under test."""
     defined = set(dir(builtins)) | {"__file__"}
+    defined |= {node.name for node in nodes_of(tree, *NAMED)}
+    defined |= {node.name for node in nodes_of(tree, ast.ExceptHandler) if node.name}
+    defined |= {(node.asname or node.name).partition(".")[0] for node in nodes_of(tree, ast.alias)}
+    defined |= {node.arg for node in nodes_of(tree, ast.arg)}
     used: dict[str, None] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            if isinstance(node.ctx, ast.Load):
-                used[node.id] = None
-            else:
-                defined.add(node.id)
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            defined.add(node.name)
-        elif isinstance(node, ast.alias):
-            defined.add((node.asname or node.name).partition(".")[0])
-        elif isinstance(node, ast.arg):
-            defined.add(node.arg)
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            defined.add(node.name)
+    for node in nodes_of(tree, ast.Name):
+        if isinstance(node.ctx, ast.Load):
+            used[node.id] = None
+        else:
+            defined.add(node.id)
     return [name for name in used if name not in defined]
 
 
-def used_as_modules(tree: ast.AST) -> dict[str, list[str]]:
+def used_as_modules(tree: ast.Module) -> dict[str, list[str]]:
     """Names that may be modules, because only their attributes are used, with these attributes."""
-    names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    counts = Counter(node.id for node in nodes_of(tree, ast.Name))
     used: dict[str, list[str]] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and is_module_name(node.value.id):
+    for node in nodes_of(tree, ast.Attribute):
+        if isinstance(node.value, ast.Name) and is_module_name(node.value.id):
             used.setdefault(node.value.id, []).append(node.attr)
-    return {
-        name: [*dict.fromkeys(names_used)] for name, names_used in used.items() if len(names_used) == names.count(name)
-    }
+    return {name: [*dict.fromkeys(names_used)] for name, names_used in used.items() if len(names_used) == counts[name]}
 
 
 def meant_of_library(tree: ast.Module, names: Iterable[str]) -> list[str]:
@@ -176,8 +170,8 @@ def meant_of_library(tree: ast.Module, names: Iterable[str]) -> list[str]:
     tests, helpers = library.tests_in(tree)
     imported = [
         alias.asname or alias.name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.module == "solution"
+        for node in nodes_of(tree, ast.ImportFrom)
+        if node.module == "solution"
         for alias in node.names
     ]
     of_program = frozenset({"solution", *imported})
@@ -251,7 +245,7 @@ def is_shared_head(prompt: str, entry_point: str) -> bool:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     own_names = (entry_point, "Solution")
-    if any(isinstance(node, NAMED) and node.name in own_names for node in ast.walk(tree)):
+    if any(node.name in own_names for node in nodes_of(tree, *NAMED)):
         return False
     expressions = [node.value for node in tree.body if isinstance(node, ast.Expr)]
     return len(expressions) < len(tree.body) and all(
@@ -316,16 +310,14 @@ def _is_always_true(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and bool(node.value)
 
 
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _ALL_NAMES = frozenset({"globals", "locals", "vars", "dir"})
 """Functions by which a text may find any of its definitions."""
 
 
 def _nodes_that_run(tree: ast.Module, called: str) -> Iterator[ast.AST]:
     definitions: dict[str, list[ast.AST]] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, _DEFINITIONS):
-            definitions.setdefault(called if node.decorator_list else node.name, []).append(node)
+    for definition in nodes_of(tree, *NAMED):
+        definitions.setdefault(called if definition.decorator_list else definition.name, []).append(definition)
     waiting: list[ast.AST] = [*tree.body]
     reached = definitions.pop(called, [])
     while waiting or reached:
@@ -346,11 +338,11 @@ def _body_of(definition: ast.AST) -> list[ast.stmt]:
     body: list[ast.stmt] = getattr(definition, "body", [])
     if not isinstance(definition, ast.ClassDef):
         return body
-    return [part for node in body for part in (_body_of(node) if isinstance(node, _DEFINITIONS) else [node])]
+    return [part for node in body for part in (_body_of(node) if isinstance(node, NAMED) else [node])]
 
 
 def _parts_that_run(node: ast.AST) -> list[ast.AST]:
-    if isinstance(node, _DEFINITIONS):
+    if isinstance(node, NAMED):
         return [*node.decorator_list]
     never = isinstance(node, ast.If | ast.While) and (_is_false(node.test) or _asks_for_main(node.test))
     never = never or (isinstance(node, ast.For | ast.AsyncFor) and _is_false(node.iter))
@@ -422,7 +414,7 @@ def _call(node: ast.AST, relation: Relation, value: object = None) -> AssertedCa
         return None
     positional = [_plain(argument) for argument in node.args]
     keywords = {str(keyword.arg): _plain(keyword.value) for keyword in node.keywords}
-    return AssertedCall(node.func.id, json.dumps([positional, keywords]), relation, value)
+    return AssertedCall(node.func.id, json.dumps([positional, keywords]), relation, image(value))
 
 
 _BUILTINS = frozenset(dir(builtins))

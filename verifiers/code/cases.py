@@ -5,14 +5,18 @@ Suite ──┬─ StdioTests      programs read their input and write their out
         ├─ TestPrograms    the tests are programs themselves: asserts, check(candidate), unittest, pytest
         ├─ JoinedTest      solution and tests are one program, in any language
         └─ TextTests       the response is text, and the tests are programs about it
+
+A suite can be sent: msgspec writes and reads it. Values of Python, which may be tuples and sets, are images (`encoding`).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+import msgspec
+
 from sandbox.base import TestStyle
+from sandbox.runner.values import encoding
 
 
 class CaseType(StrEnum):
@@ -27,21 +31,19 @@ class CaseType(StrEnum):
     PROGRAM = "program"
 
 
-@dataclass(frozen=True, slots=True)
-class StdioCase:
+class StdioCase(msgspec.Struct, frozen=True, array_like=True):
     name: str
     stdin: str
     expected: str
-    files: Mapping[str, bytes] = field(default_factory=dict)
+    files: Mapping[str, bytes] = msgspec.field(default_factory=dict)
     """Files of this test that the program reads."""
-    expected_files: Mapping[str, str] = field(default_factory=dict)
+    expected_files: Mapping[str, str] = msgspec.field(default_factory=dict)
     """Files that the program must write."""
     compares_output: bool = True
     """Whether standard output is compared. If not, only files are."""
 
 
-@dataclass(frozen=True, slots=True)
-class Checker:
+class Checker(msgspec.Struct, frozen=True, array_like=True):
     """A special judge: a program of the data set that reads input, output and expected output as files."""
 
     source: str
@@ -50,25 +52,26 @@ class Checker:
     """The most points that it gives; its `points` are a part of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class StdioTests:
+class StdioTests(msgspec.Struct, frozen=True, array_like=True, tag=True):
     cases: Sequence[StdioCase]
     checker: Checker | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CallCase:
+class CallCase(msgspec.Struct, frozen=True, array_like=True):
     name: str
     arguments: str
     """The arguments as JSON, as in `sandbox.base.Call`."""
-    accepted: Sequence[Any]
-    """The accepted values; more than one only if the data set's form does not show which is meant."""
+    accepted: bytes
+    """The image of a list of the accepted values; more than one only if the data set's form does not show which is meant."""
     only_python: bool = False
     """Whether the arguments hold values that other languages do not have."""
 
+    @property
+    def values(self) -> Any:
+        return encoding.decode(self.accepted)
 
-@dataclass(frozen=True, slots=True)
-class CallTests:
+
+class CallTests(msgspec.Struct, frozen=True, array_like=True, tag=True):
     function: str
     cases: Sequence[CallCase]
 
@@ -82,18 +85,21 @@ class Relation(StrEnum):
     FALSE = "not"
 
 
-@dataclass(frozen=True, slots=True)
-class AssertedCall:
+class AssertedCall(msgspec.Struct, frozen=True, array_like=True):
     """A parsed `assert f(1, 2) == 3`, compared as Python compares."""
 
     function: str
     arguments: str
     relation: Relation
-    value: Any = None
+    expected: bytes = b"null"
+    """The image of the value."""
+
+    @property
+    def value(self) -> Any:
+        return encoding.decode(self.expected)
 
 
-@dataclass(frozen=True, slots=True)
-class TestProgram:
+class TestProgram(msgspec.Struct, frozen=True, array_like=True):
     """Tests that run in their own process beside the candidate's."""
 
     __test__ = False
@@ -104,11 +110,10 @@ class TestProgram:
     cases: Sequence[str] = ()
     setup: str = ""
     entry_point: str = ""
-    files: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class TestPrograms:
+class TestPrograms(msgspec.Struct, frozen=True, array_like=True, tag=True):
     __test__ = False
 
     names: Sequence[str]
@@ -124,20 +129,17 @@ class TestPrograms:
     """Whether they must run once without a program, see `rehearsal`."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextCase:
+class TextCase(msgspec.Struct, frozen=True, array_like=True):
     name: str
     source: str
     """The test code, which knows the response by a name; see `response_texts`."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextTests:
+class TextTests(msgspec.Struct, frozen=True, array_like=True, tag=True):
     cases: Sequence[TextCase]
 
 
-@dataclass(frozen=True, slots=True)
-class JoinedTest:
+class JoinedTest(msgspec.Struct, frozen=True, array_like=True, tag=True):
     """A test that is part of the solution's own program, which passes if it ends with code 0."""
 
     source: str
@@ -155,8 +157,7 @@ class JoinedTest:
     """The same test in two programs, if its text allows it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Likeness:
+class Likeness(msgspec.Struct, frozen=True, array_like=True):
     """How alike a told value and the expected one must be."""
 
     is_loose: bool = False
@@ -165,8 +166,7 @@ class Likeness:
     """How far a number may be from the expected one."""
 
 
-@dataclass(frozen=True, slots=True)
-class SplitTest:
+class SplitTest(msgspec.Struct, frozen=True, array_like=True):
     """A test in two programs: one with the solution, which tells values, and one that tells what they must be."""
 
     telling: JoinedTest
@@ -176,15 +176,14 @@ class SplitTest:
     """One for each value, in order."""
 
 
-@dataclass(frozen=True, slots=True)
-class Suite:
+class Suite(msgspec.Struct, frozen=True, array_like=True):
     """All tests of one item."""
 
     case_type: CaseType
     tests: StdioTests | CallTests | TestPrograms | TextTests | JoinedTest
     language: str | None = None
     """None: the response decides, or it is Python if only Python is possible."""
-    files: Mapping[str, bytes] = field(default_factory=dict)
+    files: Mapping[str, bytes] = msgspec.field(default_factory=dict)
     """Files beside the program."""
     import_prefix: str = ""
     """Code before the program, and before its tests."""

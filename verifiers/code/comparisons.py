@@ -26,23 +26,32 @@ def output_difference(actual: bytes, expected: str, comparator: Comparator) -> s
     return comparators.difference(actual.decode("utf-8", "surrogateescape"), expected, comparator)
 
 
-def is_large_value(actual: bytes, comparator: Comparator) -> bool:
+def is_large_value(actual: bytes, accepted: bytes, comparator: Comparator) -> bool:
     """Whether the comparison of a value needs a worker."""
     has_no_order = comparator.unordered or b'set"' in actual
-    return len(actual) > (_INLINE_UNORDERED_BYTES if has_no_order else INLINE_BYTES)
+    return len(actual) + len(accepted) > (_INLINE_UNORDERED_BYTES if has_no_order else INLINE_BYTES)
 
 
-def value_difference(actual: bytes, accepted: Any, comparator: Comparator) -> str | None:
-    """The difference between a returned value and the first accepted one; None if it equals an accepted one."""
+def is_large_assertion(actual: bytes, call: AssertedCall) -> bool:
+    """Whether an assertion about a value must run in the box, since to read the value would take long here."""
+    return len(actual) + len(call.expected) > INLINE_BYTES
+
+
+def value_difference(actual: bytes, accepted: bytes, comparator: Comparator) -> str | None:
+    """The difference between a returned value and the first accepted one; None if it equals an accepted one.
+
+    Both are images: of a value, and of a list of values.
+    """
+    expected_values: Any = encoding.decode(accepted)
     try:
         value = encoding.decode(actual)
     except encoding.Undecodable as error:
         return f"the returned value cannot be read: {error}"
     unordered, ignore_case = comparator.unordered, comparator.ignore_case
-    for expected in accepted:
+    for expected in expected_values:
         if equality.equal(value, expected, comparator.tolerance, unordered=unordered, ignore_case=ignore_case):
             return None
-    return equality.find_difference(value, accepted[0])
+    return equality.find_difference(value, expected_values[0])
 
 
 def may_differ_in_python(actual: bytes) -> bool:
@@ -56,16 +65,17 @@ def assertion_difference(actual: bytes, call: AssertedCall) -> str | None:
         value = encoding.decode(actual)
     except encoding.Undecodable as error:
         return f"the returned value cannot be read: {error}"
+    expected = call.value
     if call.relation is Relation.EQUALS:
-        holds = equality.equal_in_python(value, call.value)
+        holds = equality.equal_in_python(value, expected)
     elif call.relation is Relation.IS:
-        holds = value is call.value
+        holds = value is expected
     else:
         holds = bool(value) is (call.relation is Relation.TRUE)
     if holds:
         return None
     is_truth = call.relation in (Relation.TRUE, Relation.FALSE)
-    return equality.find_difference(value, call.relation is Relation.TRUE if is_truth else call.value)
+    return equality.find_difference(value, call.relation is Relation.TRUE if is_truth else expected)
 
 
 @worker_function
@@ -74,5 +84,5 @@ def compare_in_worker(payload: list[Any]) -> str | None:
     is_value, actual, expected, comparator = payload
     settings = Comparator.model_validate_json(comparator)
     if is_value:
-        return value_difference(actual, encoding.decode(expected), settings)
+        return value_difference(actual, expected, settings)
     return output_difference(actual, expected, settings)

@@ -10,23 +10,29 @@ and a parameter if a tainted expression, or one that is unknown, is passed for i
 
 import ast
 import builtins
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from sandbox.runner.testing import library
 from sandbox.runner.testing.specification import MODULES_BY_SHORT_NAME
+from verifiers.code.syntax import nodes_of
 
 _EVALUATING: Final = frozenset({"eval", "exec", "sympify", "parse_expr"})
 """Functions that run a text. Those of `re` and `ast` only read it."""
 _BARE: Final = frozenset({"compile"})
 """More of them, without a module before."""
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+_TAINTING: Final = (
+    *(ast.Assign, ast.AugAssign, ast.AnnAssign, ast.NamedExpr, ast.For, ast.AsyncFor, ast.comprehension),
+    *(ast.withitem, *_FUNCTIONS, ast.Call),
+)
 _MOST_ROUNDS: Final = 20
 
 
 def evaluated_answer(tree: ast.Module) -> str:
     """The call that evaluates a text of the program; empty if there is none."""
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _evaluates(node)]
+    calls = [call for call in nodes_of(tree, ast.Call) if _evaluates(call)]
     if not calls:
         return ""
     tainted = _tainted(tree)
@@ -48,24 +54,20 @@ def _tainted(tree: ast.Module) -> set[str]:
     """Names of the program, and those that may hold what it tells; attributes with a dot before."""
     bound = {*dir(builtins), *library.MODULES, *MODULES_BY_SHORT_NAME}
     tainted: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            is_of_program = getattr(node, "module", "") == "solution"
-            for alias in node.names:
-                name = alias.asname or alias.name.partition(".")[0]
-                (tainted if is_of_program or alias.name in ("solution", "*") else bound).add(name)
-        elif isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
-            bound.add(node.name)
-        elif isinstance(node, ast.arg):
-            bound.add(node.arg)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            bound.add(node.id)
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            tainted.add(node.name)
-    tainted |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id not in bound}
+    for statement in nodes_of(tree, ast.Import, ast.ImportFrom):
+        is_of_program = getattr(statement, "module", "") == "solution"
+        for alias in statement.names:
+            name = alias.asname or alias.name.partition(".")[0]
+            (tainted if is_of_program or alias.name in ("solution", "*") else bound).add(name)
+    bound |= {node.name for node in nodes_of(tree, *_FUNCTIONS, ast.ClassDef)}
+    bound |= {node.arg for node in nodes_of(tree, ast.arg)}
+    bound |= {node.id for node in nodes_of(tree, ast.Name) if isinstance(node.ctx, ast.Store)}
+    tainted |= {handler.name for handler in nodes_of(tree, ast.ExceptHandler) if handler.name}
+    tainted |= {node.id for node in nodes_of(tree, ast.Name)} - bound
     tainted |= _unknown_parameters(tree)
+    tainting = nodes_of(tree, *_TAINTING)
     for _ in range(_MOST_ROUNDS):
-        new_names = {name for node in ast.walk(tree) for name in _tainted_by(node, tainted)} - tainted
+        new_names = {name for node in tainting for name in _tainted_by(node, tainted)} - tainted
         if not new_names:
             break
         tainted |= new_names
@@ -74,12 +76,11 @@ def _tainted(tree: ast.Module) -> set[str]:
 
 def _unknown_parameters(tree: ast.Module) -> set[str]:
     """Parameters of functions that something else than the text calls, but for those that `parametrize` gives."""
-    functions = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    called = {function.id for function in functions if isinstance(function, ast.Name)}
-    called -= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node not in functions}
+    uses = Counter(node.id for node in nodes_of(tree, ast.Name))
+    calls = Counter(call.func.id for call in nodes_of(tree, ast.Call) if isinstance(call.func, ast.Name))
     unknown: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, _FUNCTIONS) and node.name not in called:
+    for node in nodes_of(tree, *_FUNCTIONS):
+        if not calls[node.name] or calls[node.name] < uses[node.name]:
             passed = {
                 name.strip()
                 for decorator in node.decorator_list

@@ -16,8 +16,9 @@ or reads the test: `scrambled` gives tests with other values.
 import re
 import secrets
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
+
+from msgspec import structs
 
 from verifiers.code.cases import JoinedTest
 
@@ -265,7 +266,7 @@ def turned(test: JoinedTest) -> list[JoinedTest]:
     read = _REMARK.sub(_blank, _tokens(test.language).sub(_blank, test.source))
     signs = [*_COMPARISON.finditer(read)]
     chosen = dict.fromkeys((len(signs) - 1) * eighth // 8 for eighth in (8, 0, 4, 2, 6, 1, 7)) if signs else ()
-    return [replace(test, source=_turned_at(test, signs[at])) for at in chosen]
+    return [structs.replace(test, source=_turned_at(test, signs[at])) for at in chosen]
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -290,10 +291,14 @@ def scrambled(test: JoinedTest) -> Iterator[JoinedTest]:
     if not literals:
         return
     for _ in range(_SCRAMBLES):
-        source = test.source
-        for match in reversed(literals):
-            source = source[: match.start()] + _changed(match[0]) + source[match.end() :]
-        yield replace(test, source=source)
+        ends = [0, *(match.end() for match in literals)]
+        parts = [
+            part
+            for end, match in zip(ends, literals, strict=False)
+            for part in (test.source[end : match.start()], _changed(match[0]))
+        ]
+        source = "".join((*parts, test.source[ends[-1] :]))
+        yield structs.replace(test, source=source)
 
 
 _SCRAMBLES = 10
@@ -318,7 +323,7 @@ def _changed(literal: str) -> str:
 def broken(test: JoinedTest) -> JoinedTest:
     """The test without what stands behind the solution: instead, there is what is not a program in any language."""
     head, mark, _ = test.source.partition(MARK)
-    return replace(test, source=f"{head}{mark}\n)\n" if mark else "\n)\n")
+    return structs.replace(test, source=f"{head}{mark}\n)\n" if mark else "\n)\n")
 
 
 END_CODE = 97

@@ -15,6 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from msgspec import structs
+
 from memory import Store
 from sandbox.base import (
     Built,
@@ -31,7 +33,6 @@ from sandbox.base import (
     Tests,
     TestStyle,
 )
-from sandbox.runner.values import encoding
 from sandbox.workers import Outcome as WorkerOutcome
 from sandbox.workers import Task, Workers
 from verifiers.base import InvalidItem, clip
@@ -388,8 +389,8 @@ class _Calls(_Compared):
         if result.exit is not Exit.EXITED or result.value is None:
             return self._ended_badly(position, result)
         accepted, comparator = self._tests.cases[position].accepted, self._terms.comparator
-        if comparisons.is_large_value(result.value, comparator):
-            payload = [True, result.value, encoding.encode(list(accepted)), comparator.model_dump_json()]
+        if comparisons.is_large_value(result.value, accepted, comparator):
+            payload = [True, result.value, accepted, comparator.model_dump_json()]
             self._large.append((position, result, payload))
             return None
         return self._compared(position, result, comparisons.value_difference(result.value, accepted, comparator))
@@ -397,9 +398,6 @@ class _Calls(_Compared):
 
 class _AssertedCalls(_Compared):
     """Asserts that are judged outside if possible; the others run as programs."""
-
-    _MAX_VALUE_BYTES = 200_000
-    """`==` of plain values is cheap, but decoding larger values is not."""
 
     def __init__(self, sandbox: Sandbox, workers: Workers, program: Program, terms: Terms, tests: TestPrograms) -> None:
         super().__init__(sandbox, workers, program, terms, tests.names)
@@ -417,10 +415,11 @@ class _AssertedCalls(_Compared):
     def _judge_result(self, position: int, result: RunResult) -> Outcome | None:
         if result.exit is not Exit.EXITED or result.value is None:
             return self._ended_badly(position, result)
-        if len(result.value) > self._MAX_VALUE_BYTES or comparisons.may_differ_in_python(result.value):
+        call = self._calls[position]
+        if comparisons.is_large_assertion(result.value, call) or comparisons.may_differ_in_python(result.value):
             self._left.append(position)
             return None
-        difference = comparisons.assertion_difference(result.value, self._calls[position])
+        difference = comparisons.assertion_difference(result.value, call)
         return self._compared(position, result, difference)
 
     async def _finish(self) -> None:
@@ -428,7 +427,7 @@ class _AssertedCalls(_Compared):
             return
         cases = [case for program in self._tests.programs for case in program.cases]
         remaining = [cases[position] for position in self._left]
-        program = replace(self._tests.programs[0], cases=remaining, count=len(remaining))
+        program = structs.replace(self._tests.programs[0], cases=remaining, count=len(remaining))
         remaining_tests = TestPrograms([self._board.names[position] for position in self._left], [program])
         terms = replace(self._terms, policy="ratio", runs_all=True)
         judged = await _Programs(self._sandbox, self._program, terms, remaining_tests).judge()
@@ -497,7 +496,9 @@ class _Programs:
         if program.style is TestStyle.ASSERTS:
             outcomes.append(culprit)
             remaining_cases = program.cases[len(reported) + 1 :]
-            return replace(program, cases=remaining_cases, count=len(remaining_cases)) if remaining_cases else None
+            return (
+                structs.replace(program, cases=remaining_cases, count=len(remaining_cases)) if remaining_cases else None
+            )
         expected = max(program.count, len(reported) + (not result.complete))
         outcomes += [culprit] * (expected - len(reported))
         return None

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from sandbox.runner.values import encoding
 from verifiers.base import InvalidItem, clip
 
 MAX_LITERAL_CHARS = 1_000_000
@@ -99,6 +100,22 @@ _ELIDED_END = re.compile(r",\s*(?:\.\.\.|…)\s*[\])}]\Z")
 
 def elided(where: str, text: str) -> InvalidItem:
     return InvalidItem("elided_tests", f"{where}: the value must be written in full, found {clip(text)!r}")
+
+
+def image(values: Any) -> bytes:
+    """The image (`encoding`) of values that a data set expects.
+
+    Raises:
+        ValueError: they have none, because they are too large or hold something else than plain data.
+    """
+    written = encoding.encode(values)
+    try:
+        read_again = encoding.decode(written)
+    except encoding.Undecodable as error:
+        raise ValueError(f"a value is {error}") from error
+    if isinstance(read_again, encoding.Opaque):
+        raise ValueError(f"it takes more than {encoding.MAX_BYTES} bytes, or is a {read_again.type_name}")
+    return written
 
 
 class _Nothing:

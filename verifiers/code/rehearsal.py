@@ -15,6 +15,7 @@ from sandbox.runner.testing.outcomes import MISSING, UNTESTABLE
 from verifiers.base import InvalidItem
 from verifiers.base_runs import BaseRuns
 from verifiers.code.cases import TestProgram, TestPrograms
+from verifiers.code.syntax import nodes_of
 
 _PLAIN_MODULES: Final = frozenset(
     {
@@ -65,9 +66,10 @@ def _leaves_open(source: str) -> bool:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-    return any(map(_is_suspect, ast.walk(tree)))
+    return any(map(_is_suspect, nodes_of(tree, *_SUSPECTED)))
 
 
+_SUSPECTED: Final = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.Name, ast.arg, ast.BinOp, ast.Call, ast.Assign)
 _LIKELY: Final = (
     re.compile(r"\b(?:import|class|memoryview|mock\w*|monkeypatch|patch|range|bytes|bytearray|__import__)\b"),
     re.compile(r"\*[ \t]*\(?\d|\d[ \t]*\)?[ \t]*\*"),

@@ -31,6 +31,7 @@ from sandbox.runner.testing.specification import MODULES_BY_SHORT_NAME
 from verifiers.base import InvalidItem
 from verifiers.code.cases import CaseType, JoinedTest, Suite, TestProgram, TestPrograms
 from verifiers.code.evaluation import evaluated_answer
+from verifiers.code.syntax import nodes_of
 
 _FIXTURES: Final = frozenset({"caplog", "recwarn"})
 _FILE_FIXTURES: Final = frozenset({"tmp_path", "tmp_path_factory", "tmpdir"})
@@ -79,7 +80,7 @@ def shared_by(tree: ast.Module) -> str:
     """What tests share with the program's process, in their own words; empty if nothing."""
     imported = _imported_names(tree)
     return (
-        next((text for node in ast.walk(tree) if (text := _shared(node, imported))), "")
+        next((text for node in nodes_of(tree, *_SHARING) if (text := _shared(node, imported))), "")
         or _foreign_base(tree, imported)
         or _mocked_object(tree)
         or _passed_coroutine(tree, imported)
@@ -91,68 +92,62 @@ def shared_by(tree: ast.Module) -> str:
 
 def unreachable_program(tree: ast.Module) -> str:
     """How tests look for the program where it never is: in their own package, or in a file. Empty if they do not."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            names = (node.module or "").split(".") if node.module else [one.name for one in node.names]
-            if names[0] in _OF_PROGRAM:
-                return ast.unparse(node)
-        if isinstance(node, ast.Call) and _last_name(node.func) == "open" and node.args:
-            path = node.args[0]
-            is_read = len(node.args) == 1 or getattr(node.args[1], "value", "r") in ("r", "rb", "rt")
+    for node in nodes_of(tree, ast.ImportFrom):
+        names = (node.module or "").split(".") if node.module else [one.name for one in node.names]
+        if node.level and names[0] in _OF_PROGRAM:
+            return ast.unparse(node)
+    for call in nodes_of(tree, ast.Call):
+        if _last_name(call.func) == "open" and call.args:
+            path = call.args[0]
+            is_read = len(call.args) == 1 or getattr(call.args[1], "value", "r") in ("r", "rb", "rt")
             if is_read and isinstance(path, ast.Constant) and path.value in _FILES_OF_PROGRAM:
-                return ast.unparse(node)
+                return ast.unparse(call)
     return ""
 
 
 def uses_files(tree: ast.Module) -> bool:
     """Whether tests work with files, so that they and the program need one directory."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            if any(argument.arg in _FILE_FIXTURES for argument in node.args.args):
-                return True
-        elif isinstance(node, ast.Call) and (_last_name(node.func) in _OF_FILES or _dotted(node.func) in _ABOUT_FILES):
-            return True
-    return False
+    functions = nodes_of(tree, ast.FunctionDef, ast.AsyncFunctionDef)
+    return any(argument.arg in _FILE_FIXTURES for node in functions for argument in node.args.args) or any(
+        _last_name(call.func) in _OF_FILES or _dotted(call.func) in _ABOUT_FILES for call in nodes_of(tree, ast.Call)
+    )
 
 
 def _started(tree: ast.Module) -> str:
     """A call that starts another process; empty if there is none."""
-    calls = [_dotted(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    calls = [_dotted(call.func) for call in nodes_of(tree, ast.Call)]
     return next((f"{name}(...)" for name in calls if name in _STARTING or name.partition(".")[0] in _STARTING), "")
 
 
 def _mocked_object(tree: ast.Module) -> str:
     """How a mock is used that stands for an object of the tests; empty if none does."""
-    mocks = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _last_name(node.func) in _MOCKS]
+    mocks = [call for call in nodes_of(tree, ast.Call) if _last_name(call.func) in _MOCKS]
     for mock in mocks:
         if any(keyword.arg not in _OF_MOCKED_FUNCTIONS for keyword in mock.keywords) or mock.args:
             return f"{ast.unparse(mock)[:60]}"
     names = {
-        ast.unparse(target)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign) and node.value in mocks
-        for target in node.targets
+        ast.unparse(target) for node in nodes_of(tree, ast.Assign) if node.value in mocks for target in node.targets
     }
-    for node in ast.walk(tree) if names else ():
-        is_of_mock = isinstance(node, ast.Attribute) and ast.unparse(node.value) in names
-        if is_of_mock and isinstance(node, ast.Attribute) and node.attr not in _OF_MOCKED_FUNCTIONS:
-            return ast.unparse(node)
-    return next(("AsyncMock" for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == "AsyncMock"), "")
+    for attribute in nodes_of(tree, ast.Attribute) if names else ():
+        if attribute.attr not in _OF_MOCKED_FUNCTIONS and ast.unparse(attribute.value) in names:
+            return ast.unparse(attribute)
+    return next((node.id for node in nodes_of(tree, ast.Name) if node.id == "AsyncMock"), "")
 
 
 def _passed_coroutine(tree: ast.Module, imported: Mapping[str, str]) -> str:
     """The head of an `async def` of the tests that the program gets as a function; empty if there is none."""
-    coroutines = {node.name for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef)}
-    bound = coroutines | {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    for node in ast.walk(tree) if coroutines else ():
-        if isinstance(node, ast.AsyncFunctionDef):
-            roots = [_root_of(child) for child in node.decorator_list]
-            if any(root not in imported and root not in bound and root not in dir(builtins) for root in roots):
-                return f"async def {node.name}"
-        elif isinstance(node, ast.Call) and _root_of(node.func) not in {*imported, *bound, *dir(builtins)}:
-            passed = [child.id for child in node.args if isinstance(child, ast.Name) and child.id in coroutines]
-            if passed:
-                return f"async def {passed[0]}"
+    functions = nodes_of(tree, ast.AsyncFunctionDef)
+    if not functions:
+        return ""
+    coroutines = {node.name for node in functions}
+    known = {*imported, *dir(builtins), *(node.name for node in nodes_of(tree, *_NAMED))}
+    for node in functions:
+        if any(_root_of(decorator) not in known for decorator in node.decorator_list):
+            return f"async def {node.name}"
+    for call in nodes_of(tree, ast.Call):
+        passed = [child.id for child in call.args if isinstance(child, ast.Name) and child.id in coroutines]
+        if passed and _root_of(call.func) not in known:
+            return f"async def {passed[0]}"
     return ""
 
 
@@ -168,17 +163,17 @@ def _last_name(node: ast.expr) -> str:
 
 def _foreign_base(tree: ast.Module, imported: Mapping[str, str]) -> str:
     """The head of a class that is derived from one of the program's; empty if there is none."""
-    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.bases]
+    classes = [node for node in nodes_of(tree, ast.ClassDef) if node.bases]
     if not classes:
         return ""
     # What a text binds itself may be anything: Base = object
-    bound = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    bound |= {node.name for node in ast.walk(tree) if isinstance(node, _NAMED)}
-    is_open = any(isinstance(node, ast.alias) and node.name == "*" for node in ast.walk(tree))
+    bound = {node.id for node in nodes_of(tree, ast.Name) if isinstance(node.ctx, ast.Store)}
+    bound |= {node.name for node in nodes_of(tree, *_NAMED)}
+    is_open = any(node.name == "*" for node in nodes_of(tree, ast.alias))
     of_program = {
         alias.asname or alias.name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.module in _OF_PROGRAM
+        for node in nodes_of(tree, ast.ImportFrom)
+        if node.module in _OF_PROGRAM
         for alias in node.names
     }
     names = {*dir(builtins), *imported, *bound, *library.MODULES, *MODULES_BY_SHORT_NAME, *sys.stdlib_module_names}
@@ -195,7 +190,7 @@ def runs_apart(tree: ast.Module) -> bool:
     def check(f): assert f(2) == 4        not: unittest.main()
     check(twice)                          not: class Mine(Solution): ...
     """
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    names = {node.id for node in nodes_of(tree, ast.Name)}
     if shared_by(tree) or names & _OF_SCRIPTS or _ends_process(tree):
         return False
     return _asserts_when_run(tree)
@@ -222,8 +217,7 @@ _NAMED: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def _ends_process(tree: ast.Module) -> bool:
-    attributes = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
-    return any(_dotted(node) in ("sys.exit", "os._exit", "sys.modules") for node in attributes)
+    return any(_dotted(node) in ("sys.exit", "os._exit", "sys.modules") for node in nodes_of(tree, ast.Attribute))
 
 
 def _asserts_when_run(tree: ast.Module) -> bool:
@@ -277,6 +271,7 @@ def _shared(node: ast.AST, imported: Mapping[str, str]) -> str:
     return _shared_by_call(node, imported) if isinstance(node, ast.Call) else ""
 
 
+_SHARING: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Attribute, ast.Assign, ast.Call)
 _INPUTS: Final = ("sys.stdin", "builtins.input")
 
 
@@ -316,15 +311,16 @@ def _shared_by_call(call: ast.Call, imported: Mapping[str, str]) -> str:
 
 def _dotted(node: ast.expr) -> str:
     """`a.b.c` as text; empty for anything else."""
-    return ast.unparse(node) if all(isinstance(part, _NAMES) for part in ast.walk(node)) else ""
-
-
-_NAMES: Final = (ast.Name, ast.Attribute, ast.expr_context)
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(names)]) if isinstance(node, ast.Name) else ""
 
 
 def _imported_names(tree: ast.Module) -> dict[str, str]:
     """The paths of what tests import from elsewhere than the program, by the names they bind."""
-    return {name: path for node in ast.walk(tree) for name, path in _bound(node)}
+    return {name: path for node in nodes_of(tree, ast.Import, ast.ImportFrom) for name, path in _bound(node)}
 
 
 def _bound(node: ast.AST) -> Iterator[tuple[str, str]]:

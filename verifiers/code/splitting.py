@@ -24,6 +24,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from msgspec import structs
+
 from verifiers.code.cases import JoinedTest, Likeness, SplitTest
 from verifiers.code.joining import MARK, joined
 from verifiers.code.tellers import TELLERS
@@ -41,11 +43,11 @@ def split(test: JoinedTest) -> SplitTest | None:
     if not checks or reader.checks_more(checks):
         return None
     teller = TELLERS[test.language]
-    telling = replace(test, source=reader.telling(checks) + teller.behind)
+    telling = structs.replace(test, source=reader.telling(checks) + teller.behind)
     statements = "\n".join(f"{teller.call.format(check.expected)}{_END[test.language]}" for check in checks)
     program = teller.before + teller.program.format(head=_head(test), statements=statements) + teller.behind
     if test.language in ("go", "go_test"):  # imports come first
-        program = joined("", replace(test, source=program, prompt=""))
+        program = joined("", structs.replace(test, source=program, prompt=""))
     return SplitTest(telling, program, [check.likeness for check in checks])
 
 

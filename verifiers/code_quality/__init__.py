@@ -21,13 +21,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
+from msgspec import structs
 from pydantic import BaseModel, ConfigDict, Field
 
 from memory import Store
 from sandbox.base import Program
 from sandbox.workers import Exit
 from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdict, clip
-from verifiers.code import FIND, Code, CodeParams, judging, outcomes
+from verifiers.code import TASKS, Code, CodeParams, judging, outcomes
 from verifiers.code.cases import CallTests, JoinedTest, StdioTests, Suite, TextTests
 from verifiers.code.judging import Judged, Terms
 from verifiers.code.outcomes import Outcome, Policy
@@ -170,7 +171,7 @@ class CodeQuality(Code):
 
 
 def create(resources: Resources) -> CodeQuality:
-    for task in (FIND, judging.COMPARE, style.TASK):
+    for task in (*TASKS, style.TASK):
         resources.workers.register(task)
     return CodeQuality(resources)
 
@@ -206,22 +207,26 @@ def _only(suite: Suite, positions: Sequence[int]) -> tuple[Suite, Sequence[int]]
     """The suite with only these tests, and their positions; the whole suite if its tests are one program."""
     tests = suite.tests
     if isinstance(tests, StdioTests):
-        return replace(suite, tests=replace(tests, cases=[tests.cases[at] for at in positions])), positions
+        return structs.replace(
+            suite, tests=structs.replace(tests, cases=[tests.cases[at] for at in positions])
+        ), positions
     if isinstance(tests, CallTests):
-        return replace(suite, tests=replace(tests, cases=[tests.cases[at] for at in positions])), positions
+        return structs.replace(
+            suite, tests=structs.replace(tests, cases=[tests.cases[at] for at in positions])
+        ), positions
     assert not isinstance(tests, TextTests)
     if isinstance(tests, JoinedTest):
         return suite, positions
     if tests.calls is None or len(tests.programs) != 1:
         return suite, range(suite.size)
     (program,) = tests.programs
-    return replace(
+    return structs.replace(
         suite,
-        tests=replace(
+        tests=structs.replace(
             tests,
             names=[tests.names[at] for at in positions],
             calls=[tests.calls[at] for at in positions],
-            programs=[replace(program, cases=[program.cases[at] for at in positions], count=len(positions))],
+            programs=[structs.replace(program, cases=[program.cases[at] for at in positions], count=len(positions))],
         ),
     ), positions
 

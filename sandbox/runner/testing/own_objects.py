@@ -94,10 +94,9 @@ def mark_own_objects(specification: Specification) -> Specification:
 def decides_by_objects(trees: Sequence[ast.Module]) -> bool:
     """Whether a test's result is what the program's own operators say.
 
-    These are tests that compare objects of their own making, or compute with one and plain data. The trees are used up.
+    These are tests that compare objects of their own making, or compute with one and plain data. Such a test holds a call
+    that `may_make`. The trees are used up.
     """
-    if not any(_is_capital_call(node) for tree in trees for node in ast.walk(tree)):
-        return False
     objects = _OwnObjects(trees)
     if not objects.classes:
         return False
@@ -410,8 +409,9 @@ def _expects_error(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and "raises" in _name_of(node.func).lower()
 
 
-def _is_capital_call(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and _name_of(node.func)[:1].isupper()
+def may_make(call: ast.Call) -> bool:
+    """Whether a call may make an object of a class: `Vec(1, 2)`"""
+    return _name_of(call.func)[:1].isupper()
 
 
 def _name_of(function: ast.expr) -> str:

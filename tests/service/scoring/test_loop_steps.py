@@ -16,6 +16,7 @@ from service.recipes import book as recipes
 from service.scoring.engine import Engine
 from service.wire import BatchRequest, ScoreItem
 from tests.loop_steps import MeasuredLoop, longest_step_s
+from tests.verifiers.code.test_reading import leetcode
 from tests.waiting import PATIENCE_S
 from verifiers import registry
 from verifiers.base import Resources
@@ -71,19 +72,29 @@ def _lists(draw: random.Random) -> list[dict[str, Any]]:
     return [{"verifier": name, "response": "1", "reference": [[]] * 20_000} for name in ("qa", "point", "numeric")]
 
 
+def _rows(draw: random.Random) -> list[dict[str, Any]]:
+    """Rows of LeetCodeDataset, whose tests are 30,000 characters of code, and responses without a program."""
+    return [
+        {"verifier": "code", "response": "I cannot say.", "reference": leetcode(draw), "params": {"language": "python"}}
+        for _ in range(4)
+    ]
+
+
 _REQUESTS: dict[str, _Make] = {
     "256 new questions": _questions,
     "4,000 new keywords": _keywords,
     "4,096 cheap items": _cheap,
     "5,000 unknown parameters": _unknown,
     "lists of 20,000 lists as references": _lists,
+    "rows of a hundred asserts": _rows,
 }
 
 
 @pytest.mark.siege
 def test_no_request_holds_up_the_loop() -> None:
     async def measure() -> dict[str, float]:
-        found = registry.load(Resources(Workers(1)))  # not started: no item needs a worker
+        workers = Workers(1)
+        found = registry.load(Resources(workers))
         cache, metrics = VerdictCache(MemoryCache(10_000_000)), Metrics("test")
         engine = Engine(
             *(found, cache, metrics),
@@ -92,8 +103,12 @@ def test_no_request_holds_up_the_loop() -> None:
             max_response_bytes=100_000,
             book=recipes.load(found),
         )
-        async with engine:
-            return {name: await _shortest(engine, make) for name, make in _REQUESTS.items()}
+        await workers.start()
+        try:
+            async with engine:
+                return {name: await _shortest(engine, make) for name, make in _REQUESTS.items()}
+        finally:
+            await workers.stop()
 
     with asyncio.Runner(loop_factory=MeasuredLoop) as runner:
         longest = runner.run(measure())

@@ -10,7 +10,7 @@ def code(draw: Draw) -> Posted:
     numbers = [(draw.randint(-999, 999), draw.randint(-999, 999)) for _ in range(draw.randint(2, 5))]
     minus = 0 if draw.is_right else 1
     body = f"def {name}(a, b):\n    return a + b + {plus - minus}"
-    kind = draw.choice(("stdio", "function", "assert"))
+    kind = draw.choice(("stdio", "function", "assert", "check_based"))
     reference: dict[str, Any] = {"case_type": kind}
     if kind == "stdio":
         body = f"# {name}\nprint(sum(map(int, input().split())) + {plus - minus})"
@@ -21,8 +21,12 @@ def code(draw: Draw) -> Posted:
     elif kind == "function":
         reference |= {"fn_name": name}
         reference["test_cases"] = [{"input": f"{a}\n{b}", "expected_output": str(a + b + plus)} for a, b in numbers]
-    else:
+    elif kind == "assert":
         reference["test_cases"] = [f"assert {name}({a}, {b}) == {a + b + plus}" for a, b in numbers]
+    else:  # as long as a row of LeetCodeDataset
+        numbers = [(draw.fresh_int(), draw.fresh_int()) for _ in range(150)]
+        asserts = "".join(f"    assert candidate(a = {a}, b = {b}) == {a + b + plus}\n" for a, b in numbers)
+        reference |= {"entry_point": name, "test": f"def check(candidate):\n{asserts}"}
     params = {"time_limit_s": 4 + draw.fraction()}
     return Posted(f"{draw.prose(3)}\n\n```python\n{body}\n```", float(draw.is_right), reference, params)
 

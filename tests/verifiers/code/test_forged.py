@@ -1,11 +1,11 @@
 """Programs that solve nothing are never paid, however they lie to a test that is one program with them."""
 
 import tomllib
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from sandbox import languages
 from tests.tables import table
@@ -157,7 +157,7 @@ def test_only_what_is_understood_is_split(language: str, source: str, likenesses
 def test_values_are_compared_outside(value: bytes, expected: bytes, likeness: Likeness, holds: bool) -> None:
     split = splitting.split(JoinedTest("assert.equal(f(1), 2)", "javascript"))
     assert split is not None
-    split = replace(split, likenesses=[likeness])
+    split = structs.replace(split, likenesses=[likeness])
     assert (splitting.first_difference(split, [value], [expected]) is None) is holds
 
 
