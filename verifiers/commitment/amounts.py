@@ -19,7 +19,6 @@ from verifiers.commitment.wording import single
 
 _CHARS = 40
 _BEFORE = frozenset([Kind.BOUND, Kind.NOT])
-_BEHIND = frozenset([Kind.LIMIT, Kind.WRONG])
 _DENYING = frozenset([Kind.NOT, Kind.NO, Kind.BAD, Kind.DOUBT, Kind.WRONG, Kind.FALSE, Kind.EXCEPT])
 _ANYWHERE = frozenset([Kind.OR, Kind.IF])
 _MAX_COUNTED = 3
@@ -221,7 +220,10 @@ def bound_behind(after: str) -> str:
         begins = cue.first == 0 or all(word.text.isalpha() or word.text in "*," for word in said[: cue.first])
         is_near = begins and cue.first <= _MAX_COUNTED
         ends = cue.stop == len(said) or said[cue.stop].text in ".,;!?)" or not said[cue.first].text.isascii()
-        is_limit = cue.kind in _BEHIND and not (cue.kind is Kind.WRONG and said[cue.first].text.isascii())
+        # "is the maximum" and "das Maximum" say what the number is.
+        is_said = any(led.kind in (Kind.IS, Kind.THE) and led.stop <= cue.first for led in found)
+        is_limit = cue.kind is Kind.LIMIT and not is_said
+        is_limit = is_limit or (cue.kind is Kind.WRONG and not said[cue.first].text.isascii())
         is_relation = cue.kind is Kind.BOUND and cue.first <= 1 and _LETTER.match(after, said[cue.stop - 1].end)
         if is_near and ((is_limit and (cue.first == 0 or ends)) or is_relation):
             return after[: said[cue.stop - 1].end]

@@ -44,13 +44,20 @@ def _denial(text: str, start: int, span: tuple[int, int], end: int) -> Stance | 
         return Stance.DENIED
     if not asks and may_deny(sentence) and sentence.denies(span):
         return Stance.DENIED
-    if not asks and sentence.is_unreal(sentence.place(span)[0]):
+    first, stop = sentence.place(span)
+    if not asks and sentence.is_unreal(first) and (sentence.is_announced(first) or _is_not_so(sentence, stop, end)):
         return Stance.SUPPOSED
     if asks or _WORD_BEHIND.match(text, span[1], sentence.end) is None:
         return None
-    if sentence.is_told_of(sentence.place(span)[1], is_mark=True):
+    if sentence.is_told_of(stop, is_mark=True):
         return Stance.ATTRIBUTED
     return Stance.HEDGED if sentence.trails_off(span) else None
+
+
+def _is_not_so(sentence: Sentence, stop: int, end: int) -> bool:
+    """Whether the words behind a place say that a condition before it is not met: ", but n is odd", ". It isn't."."""
+    following = next(sentences(sentence.text, sentence.end, min(end, sentence.end + _MAX_CHARS)), None)
+    return sentence.turns_from(stop) or (following is not None and following.turns_from(0))
 
 
 def stance_of_lead(text: str, start: int, span: Span) -> Stance | None:

@@ -663,8 +663,19 @@ class Sentence:
 
     def _is_unreal(self, first: int) -> bool:
         """Whether an answer is told for what is not the case: "if x were 3, the answer would be 12"."""
-        is_announced = any(cue.kind is Kind.ANSWER and cue.stop <= first for cue in self.cues)
-        return is_announced and self.is_unreal(first)
+        return self.is_announced(first) and self.is_unreal(first)
+
+    def is_announced(self, first: int) -> bool:
+        """Whether a noun for an answer or a result stands before a mention."""
+        return any(cue.kind in ANNOUNCES and cue.stop <= first for cue in self.cues)
+
+    def turns_from(self, place: int) -> bool:
+        """Whether the last clause behind a place says that something is not so: "but n is odd", "it isn't", "which it is not"."""
+        pauses = [at + 1 for at in range(place, len(self.words)) if self.words[at].text in _COMMAS]
+        begin = max([self.past(place, _CLOSES | _PAUSES), *pauses])
+        said = {cue.kind for cue in self.cues if cue.first >= begin}
+        has_figure = any(word.text[0].isdigit() for word in self.words[begin:])
+        return Kind.IF not in said and (self.begins(_BUT, begin) or (Kind.NOT in said and not has_figure))
 
     def is_unreal(self, first: int) -> bool:
         """Whether a mention is told for what is not the case: "if x were 3, we would have 12"."""
@@ -683,8 +694,9 @@ class Sentence:
 
     def _would_be(self, first: int) -> bool:
         """Whether a mention is told of what would be: "The answer would be B if it were red"."""
-        is_announced = any(cue.kind is Kind.ANSWER and cue.stop <= first for cue in self.cues)
-        return is_announced and not listed("conditional").isdisjoint(word.text for word in self.words[:first])
+        return self.is_announced(first) and not listed("conditional").isdisjoint(
+            word.text for word in self.words[:first]
+        )
 
     def _is_told_apart(self, verb: int, first: int) -> bool:
         """Whether another clause begins between a verb and a mention: "x would be odd, so the answer is"."""
