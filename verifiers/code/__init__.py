@@ -117,7 +117,7 @@ FIND = Task(
     "verifiers.code_blocks", "find_in_worker", time_limit_s=5.0, output_bytes=code_blocks.MAX_PROGRAM_BYTES + 1024
 )
 """The search is linear, but parsing is not always; a text that takes longer than this is not a program."""
-TASKS: Final = (FIND, READ, judging.COMPARE)
+TASKS: Final = (FIND, READ, judging.COMPARE, judging.JOIN)
 
 
 class Code(Verifier[CodeParams]):

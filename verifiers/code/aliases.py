@@ -859,6 +859,7 @@ def _program(raw: _Raw, kind: CaseType) -> Suite:
     run_as = _FRAMEWORKS.get(language.name, ())
     name = next((framework for word, framework in run_as if word in code), language.name)
     test = JoinedTest(code, name, raw.prompt, raw.stop_tokens, raw.completes, raw.is_quoted)
+    test = structs.replace(test, name=joining.name_of(raw.prompt, code) if raw.prompt else "")
     test = structs.replace(test, split=splitting.split(test))
     return Suite(kind, test, written_in, _file_bytes(raw))
 

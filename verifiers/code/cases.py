@@ -153,6 +153,8 @@ class JoinedTest(msgspec.Struct, frozen=True, array_like=True, tag=True):
     """Whether the solution continues the prompt. None: its form decides."""
     is_quoted: bool = False
     """Whether the solution stands in the test as a literal of Python."""
+    name: str = ""
+    """The name of the function that the prompt begins."""
     split: "SplitTest | None" = None
     """The same test in two programs, if its text allows it."""
 

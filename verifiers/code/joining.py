@@ -15,11 +15,14 @@ or reads the test: `scrambled` gives tests with other values.
 
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from typing import Any, Final
 
+import msgspec
 from msgspec import structs
 
+from sandbox.workers import worker_function
 from verifiers.code.cases import JoinedTest
 
 MARK = "#<INSERT>"
@@ -48,13 +51,13 @@ def _completes(code: str, test: JoinedTest, *, is_fenced: bool) -> bool:
     if is_fenced:
         return False
     # A body is indented. If the indentation got lost, it still does not have the function's own name.
-    return code.lstrip("\r\n")[:1] in ("", " ", "\t", "{") or _name_of(test) not in _WORD.findall(code)
+    return code.lstrip("\r\n")[:1] in ("", " ", "\t", "{") or test.name not in _WORD.findall(code)
 
 
-def _name_of(test: JoinedTest) -> str:
+def name_of(prompt: str, source: str) -> str:
     """The name of the function that the prompt begins: the longest word of its end that the test has, too."""
-    end = "\n".join([line for line in test.prompt.splitlines() if line.strip()][-3:])
-    return max({*_WORD.findall(end)} & {*_WORD.findall(test.source)}, key=len, default="")
+    end = "\n".join([line for line in prompt.splitlines() if line.strip()][-3:])
+    return max({*_WORD.findall(end)} & {*_WORD.findall(source)}, key=len, default="")
 
 
 _WORD = re.compile(r"\w+")
@@ -281,24 +284,22 @@ def _turned_at(test: JoinedTest, match: re.Match[str]) -> str:
     return test.source[: match.start()] + operator + test.source[match.end() :]
 
 
-def scrambled(test: JoinedTest) -> Iterator[JoinedTest]:
-    """The test with all its literals changed at random, again and again.
+def scrambled(test: JoinedTest) -> JoinedTest | None:
+    """The test with all its literals changed at random; None if it has none.
 
     A solution that knows the answers fails one of them soon. One that passes them all does not look at its answers.
     """
     read = _REMARK.sub(_blank, test.source)
     literals = [match for match in _LITERAL.finditer(read) if match["other"] is None]
     if not literals:
-        return
-    for _ in range(_SCRAMBLES):
-        ends = [0, *(match.end() for match in literals)]
-        parts = [
-            part
-            for end, match in zip(ends, literals, strict=False)
-            for part in (test.source[end : match.start()], _changed(match[0]))
-        ]
-        source = "".join((*parts, test.source[ends[-1] :]))
-        yield structs.replace(test, source=source)
+        return None
+    ends = [0, *(match.end() for match in literals)]
+    parts = [
+        part
+        for end, match in zip(ends, literals, strict=False)
+        for part in (test.source[end : match.start()], _changed(match[0]))
+    ]
+    return structs.replace(test, source="".join((*parts, test.source[ends[-1] :])))
 
 
 _SCRAMBLES = 10
@@ -358,6 +359,49 @@ def endless(solution: str, language: str) -> str:
     if language in _STATING:
         return _STATED_END.sub(f"exit {END_CODE}", called)
     return _PYTHON_END.sub(f"raise SystemExit({END_CODE})", called) if language == "python" else called
+
+
+# --- the programs that are run
+
+
+def _ended(solution: str, test: JoinedTest, _number: int) -> str | None:
+    ended = endless(solution, test.language)
+    return None if ended == solution else joined(ended, test)
+
+
+def _turned(solution: str, test: JoinedTest, number: int) -> str | None:
+    tests = turned(test)
+    if not tests and test.language in HIDING and not test.is_quoted:
+        tests = [broken(test)]
+    return joined(solution, tests[number]) if number < len(tests) else None
+
+
+def _scrambled(solution: str, test: JoinedTest, number: int) -> str | None:
+    return None if (other := scrambled(test)) is None or number >= _SCRAMBLES else joined(solution, other)
+
+
+_VARIANTS: Final[Mapping[str, Callable[[str, JoinedTest, int], str | None]]] = {
+    "whole": lambda solution, test, _: joined(solution, test),
+    "alone": lambda _solution, test, _number: without_solution(test),
+    "ended": _ended,
+    "turned": _turned,
+    "scrambled": _scrambled,
+}
+
+
+def variant(kind: str, solution: str, test: JoinedTest, number: int = 0) -> str | None:
+    """The program of a solution and its test, or of a variant of both; None if there is none of this number.
+
+    Kinds are whole; alone, without the solution; ended, where the solution's ends of the process have a code of their own;
+    turned, with one comparison of the test turned round; scrambled, with other values in the test.
+    """
+    return _VARIANTS[kind](solution, test, number)
+
+
+@worker_function
+def variant_in_worker(payload: list[Any]) -> str | None:
+    kind, solution, test, number = payload
+    return variant(kind, solution, msgspec.msgpack.decode(test, type=JoinedTest), number)
 
 
 # --- libraries

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import msgspec
 from msgspec import structs
 
 from memory import Store
@@ -33,6 +34,7 @@ from sandbox.base import (
     Tests,
     TestStyle,
 )
+from sandbox.workers import Exit as WorkerExit
 from sandbox.workers import Outcome as WorkerOutcome
 from sandbox.workers import Task, Workers
 from verifiers.base import InvalidItem, clip
@@ -55,6 +57,10 @@ from verifiers.code.outcomes import Outcome, Policy, Status, is_settled, passed,
 from verifiers.code.tellers import FILE as VALUES_FILE
 from verifiers.code.tellers import TELLERS
 
+JOIN = Task("verifiers.code.joining", "variant_in_worker", 20.0, output_bytes=64_000_000)
+"""CPU seconds: ten times what the longest tests of a request need."""
+_INLINE_CHARS = 8_000
+"""A longer test is joined with its solution in a worker; this one takes up to four milliseconds."""
 COMPARE = Task("verifiers.code.comparisons", "compare_in_worker", comparisons.TIME_LIMIT_S)
 
 
@@ -120,7 +126,7 @@ async def judge(sandbox: Sandbox, workers: Workers, suite: Suite, program: Progr
     if isinstance(tests, TextTests):
         raise TypeError("tests about a text have no program; see judge_text")
     if isinstance(tests, JoinedTest):
-        return await _Joined(sandbox, program, terms, tests).judge()
+        return await _Joined(sandbox, workers, program, terms, tests).judge()
     as_calls = tests.calls is not None and not (terms.objects or terms.prefers_programs or tests.shares_files)
     # A call finds the methods in a class of this name, and awaits a coroutine; an assert does neither.
     if as_calls and not any(word in program.source for word in ("Solution", "async")):
@@ -611,8 +617,9 @@ _EXPECTED: Store[bytes, _Expected] = Store(
 class _Joined:
     """A test in one program with the solution."""
 
-    def __init__(self, sandbox: Sandbox, program: Program, terms: Terms, test: JoinedTest) -> None:
+    def __init__(self, sandbox: Sandbox, workers: Workers, program: Program, terms: Terms, test: JoinedTest) -> None:
         self._sandbox = sandbox
+        self._workers = workers
         self._program = program
         self._terms = terms
         self._test = test
@@ -623,9 +630,8 @@ class _Joined:
         expected = await expected_values(self._sandbox, self._test, self._program.files)
         if split is not None and expected is not None:
             return await self._judge_values(split, expected)
-        solution = self._program.source
-        built, outcome = await self._run(solution, self._test)
-        if outcome is not None and outcome.status is Status.PASS and (trick := await self._trick(solution)):
+        built, outcome = await self._run(await self._joined("whole"))
+        if outcome is not None and outcome.status is Status.PASS and (trick := await self._trick()):
             outcome = replace(outcome, status=Status.WRONG_ANSWER, points=0.0, difference=trick)
         if outcome is not None:
             self._board.put(0, outcome)
@@ -633,7 +639,7 @@ class _Joined:
 
     async def _judge_values(self, split: SplitTest, expected: Sequence[bytes]) -> Judged:
         """Judge by the values that the solution's process tells."""
-        source = TELLERS[split.telling.language].before + joining.joined(self._program.source, split.telling)
+        source = TELLERS[split.telling.language].before + (await self._joined("whole", split.telling) or "")
         built, result = await self._executed(source, fetch=(VALUES_FILE,))
         outcome = None if result is None else self._outcome(result)
         if outcome is None or outcome.status is not Status.PASS:
@@ -649,46 +655,55 @@ class _Joined:
             self._board.put(0, outcome)
         return self._board.judged(built)
 
-    async def _trick(self, solution: str) -> str:
+    async def _trick(self) -> str:
         """How a solution passed without an answer; empty if it did not."""
-        endless = joining.endless(solution, self._test.language)
-        if endless != solution and await self._ends_itself(endless):
-            return "it passes only because the solution ends the process"
-        variants = joining.turned(self._test)
-        if not variants and self._test.language in joining.HIDING and not self._test.is_quoted:
-            variants = [joining.broken(self._test)]
-        for variant in variants:
-            if not await self._passes(solution, variant):
+        if (ended := await self._joined("ended")) is not None:
+            _, result = await self._executed(ended)
+            if result is not None and result.exit is Exit.EXITED and result.code == joining.END_CODE:
+                return "it passes only because the solution ends the process"
+        number = 0
+        while (turned := await self._joined("turned", number=number)) is not None:
+            _, outcome = await self._run(turned)
+            if outcome is None or outcome.status is not Status.PASS:
                 break
-        else:
-            if variants:
-                return "it passes whatever the test is"
-        return "it passes whatever the test expects" if await self._ignores_values(solution) else ""
+            number += 1
+        if turned is None and number:
+            return "it passes whatever the test is"
+        return "it passes whatever the test expects" if await self._ignores_values() else ""
 
-    async def _ignores_values(self, solution: str) -> bool:
+    async def _ignores_values(self) -> bool:
         """Whether it passes tests with other values, too."""
-        passed = 0
-        for variant in joining.scrambled(self._test):
-            built, outcome = await self._run(solution, variant)
+        number = passed = 0
+        while (scrambled := await self._joined("scrambled", number=number)) is not None:
+            built, outcome = await self._run(scrambled)
             if outcome is not None and outcome.status is not Status.PASS:
                 return False
             if built.ok:
                 passed += 1
             elif passed == 0:
                 return False  # such a test is not a program of its language
+            number += 1
         return passed > 0
 
-    async def _ends_itself(self, endless: str) -> bool:
-        _, result = await self._executed(joining.joined(endless, self._test))
-        return result is not None and result.exit is Exit.EXITED and result.code == joining.END_CODE
+    async def _joined(self, kind: str, test: JoinedTest | None = None, number: int = 0) -> str | None:
+        """The program of the solution and its test, or of a variant of theirs; see `joining.variant`.
 
-    async def _passes(self, solution: str, test: JoinedTest) -> bool:
-        _, outcome = await self._run(solution, test)
-        return outcome is not None and outcome.status is Status.PASS
+        Raises:
+            ComparisonFailed: a worker could not make it.
+        """
+        solution, test = self._program.source, test or self._test
+        if len(solution) + len(test.source) + len(test.prompt) <= _INLINE_CHARS:
+            return joining.variant(kind, solution, test, number)
+        packed = msgspec.msgpack.encode(structs.replace(test, split=None))
+        (outcome,) = await self._workers.map(JOIN, [[kind, solution, packed, number]])
+        if outcome.exit is not WorkerExit.OK:
+            raise ComparisonFailed(outcome)
+        text: str | None = outcome.value
+        return text
 
-    async def _run(self, solution: str, test: JoinedTest) -> tuple[Built, Outcome | None]:
+    async def _run(self, source: str | None) -> tuple[Built, Outcome | None]:
         """Run the program; None if it could not be loaded."""
-        built, result = await self._executed(joining.joined(solution, test))
+        built, result = await self._executed(source or "")
         outcome = None if result is None else self._outcome(result)
         if outcome is None or outcome.status is not Status.PASS:
             await self._demand_libraries(self._test, built, result)
@@ -712,7 +727,7 @@ class _Joined:
             SandboxUnavailable: the test alone fails for the same.
         """
         lacked = _lacked(*ended)
-        if lacked and lacked & _lacked(*await self._executed(joining.without_solution(test))):
+        if lacked and lacked & _lacked(*await self._executed(await self._joined("alone", test) or "")):
             libraries = ", ".join(sorted(lacked))
             raise SandboxUnavailable(f"the test needs what is not in the boxes: {libraries}", "language_unavailable")
 

@@ -1,0 +1,84 @@
+"""A test of a megabyte never holds up the event loop, in whatever language it is joined with its program."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from sandbox import languages
+from sandbox.base import Built, Exit, Isolation, Program, Run, RunResult, Sandbox
+from sandbox.workers import Workers
+from tests.loop_steps import MeasuredLoop, longest_step_s
+from verifiers.base import Item, Resources, Status, Verdict
+from verifiers.code import Code, CodeParams, create
+
+_LONGEST_S = 0.020
+"""Of CPU time. A megabyte once took seconds."""
+_CHARS = 1_000_000
+_TURNED = 3
+"""The number of a run of a test that is turned round: those before have the test as it is."""
+_FRAMES = {
+    "c": ("#include <assert.h>\nint main(void) {\n", "assert(f(1) == 1);\n", "return 0; }\n"),
+    "cpp": ("#include <cassert>\nint main() {\n", "assert(f(1) == 1);\n", "}\n"),
+    "go": ("package main\nfunc main() {\n", "\tif f(1) != 1 { panic(1) }\n", "}\n"),
+    "java": ("class Main { public static void main(String[] a) {\n", "assert f(1) == 1;\n", "}}\n"),
+    "javascript": ("", "assert.deepEqual(f(1), 1);\n", ""),
+    "lua": ("", "assert(f(1) == 1)\n", ""),
+    "perl": ("", "die 'no' unless f(1) == 1;\n", ""),
+    "php": ("<?php\n", "if (f(1) !== 1) { throw new Exception('no'); }\n", ""),
+    "r": ("", "stopifnot(identical(f(1), 1))\n", ""),
+    "ruby": ("", "raise 'no' unless f(1) == 1\n", ""),
+    "rust": ("fn main() {\n", "assert_eq!(f(1), 1);\n", "}\n"),
+    "bash": ("", '[[ $(f 1) = "1" ]] || exit 1\n', ""),
+}
+
+
+class Passing(Sandbox):
+    """Boxes in which all runs but one end well at once, so that every kind of variant of a test is made."""
+
+    isolation = Isolation.NAMESPACES
+    languages = frozenset(languages.all_languages())
+    slots = 1
+
+    def __init__(self) -> None:
+        self._runs = 0
+
+    async def start(self) -> None:
+        pass
+
+    async def stop(self) -> None:
+        pass
+
+    async def run(
+        self, program: Program, runs: Sequence[Run], on_result: Callable[[int, RunResult], bool] | None = None
+    ) -> Built:
+        self._runs += 1
+        if on_result is not None:
+            on_result(0, RunResult(Exit.EXITED, int(self._runs == _TURNED)))
+        return Built(True)
+
+
+async def _judged(language: str, chars: int) -> tuple[float, Sequence[Verdict]]:
+    head, check, end = _FRAMES[language]
+    test = head + check * (chars // len(check)) + end
+    reference = {"case_type": "program", "language": language, "test": test}
+    workers = Workers(1)
+    verifier: Code = create(Resources(workers, Passing()))
+    await workers.start()
+    try:
+        item = Item(f"```{language}\nf() {{ exit(1) }}\n```", CodeParams.model_validate({"reference": reference}))
+        scoring = asyncio.ensure_future(verifier.score([item]))
+        return await longest_step_s(scoring), scoring.result()
+    finally:
+        await workers.stop()
+
+
+@pytest.mark.siege(beyond=2)
+@pytest.mark.parametrize(
+    ("language", "chars"), [("go", 100_000), ("rust", 100_000), *((name, _CHARS) for name in _FRAMES)]
+)
+def test_a_long_test_never_holds_up_the_loop(language: str, chars: int) -> None:
+    with asyncio.Runner(loop_factory=MeasuredLoop) as runner:
+        longest_s, verdicts = runner.run(_judged(language, chars))
+    assert [verdict.status for verdict in verdicts] == [Status.OK]
+    assert longest_s < _LONGEST_S
