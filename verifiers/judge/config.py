@@ -12,7 +12,7 @@ Keys are in environment variables that the file names. A mistake in the file sto
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -152,7 +152,7 @@ class JudgeConfig(Part):
                 f"reward_models.{name}.input: endpoint {endpoint} ({protocol}) takes {forms}, not {model.input}"
             )
 
-    @property
+    @cached_property
     def text_pools(self) -> list[str]:
         """The pools whose endpoints answer with text."""
         return [name for name in self.pools if not any(self.endpoints[m].gives_rewards for m in self.reach_of(name))]

@@ -73,6 +73,7 @@ class Pool:
         self.name = name
         self.config = config
         self.counters = PoolCounters()
+        self._names = frozenset(config.members)
         self._dispatcher = dispatcher
         self._clock = clock
         self._chance = chance
@@ -99,7 +100,7 @@ class Pool:
         Raises:
             EndpointFailure: there is no result; with all attempts so far.
         """
-        names = frozenset(self.config.members) if only is None else frozenset({only})
+        names = self._names if only is None else frozenset({only})
         shunned = frozenset(avoid) & names
         earlier_attempts = len(attempts)
         fault: Fault | None = None
