@@ -249,6 +249,8 @@ class PoolConfig(_Part):
     fallback: Name | None = None
     """Another pool, which is asked if no endpoint of this one can be."""
     retry: RetryConfig = RetryConfig()
+    hedge: Annotated[float, Field(ge=0, le=1)] = 0.05
+    """A late call is sent to a second endpoint, too, and the first answer counts: at most this share of all calls."""
     max_waiting: Annotated[int, Field(ge=0)] = 10_000
     """The number of calls that may wait for a free endpoint; further calls are refused."""
     deadline_s: Positive = 300.0
