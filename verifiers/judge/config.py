@@ -128,6 +128,14 @@ class JudgeConfig(Part):
             if self.endpoints[endpoint].protocol != "chat":
                 raise ValueError(f"profiles.{name}.pool: endpoint {endpoint} writes no text, which prompts ask for")
             _check_room(f"profiles.{name}", profile.sampling.max_tokens, endpoint, self.endpoints[endpoint])
+        if profile.cascade is not None:
+            _among(self.profiles, [profile.cascade.profile], f"profiles.{name}.cascade.profile")
+            first = self.profiles[profile.cascade.profile]
+            if first.mode != profile.mode or first.score_source != "expected":
+                raise ValueError(
+                    f"profiles.{name}.cascade.profile: {profile.cascade.profile} must be of mode {profile.mode}, with "
+                    "score_source: expected"
+                )
 
     @model_validator(mode="after")
     def _check_reward_models(self) -> Self:
