@@ -37,8 +37,8 @@ def share_of(tenant: str) -> int | None:
     """How many times what it leaves free of a room the tenant may hold. None: it is the only one that there can be, and
     may fill the room.
     """
-    rivals = WEIGHTS.keys() - {tenant}
-    is_alone = not rivals and (tenant in WEIGHTS or tenant == DEFAULT)
+    is_named = tenant in WEIGHTS
+    is_alone = len(WEIGHTS) == is_named and (is_named or tenant == DEFAULT)
     return None if is_alone else _OF_WHAT_IS_FREE * weight_of(tenant)
 
 

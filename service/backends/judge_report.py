@@ -67,6 +67,8 @@ class JudgePool(msgspec.Struct, frozen=True):
     failures: dict[str, int]
     """Calls that failed for good, by class."""
     failovers: int
+    hedges: int
+    """Late calls that a second endpoint was asked, too."""
 
 
 class CanaryRule(msgspec.Struct, frozen=True):
@@ -170,6 +172,7 @@ def _pools(panel: Panel) -> list[JudgePool]:
             sum(state.counters.retries.values()),
             dict(state.counters.failures),
             state.counters.failovers,
+            state.counters.hedges,
         )
         for state in panel.gateway.pool_states()
     ]

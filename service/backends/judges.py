@@ -110,6 +110,7 @@ def _note(usage: Ledger, tokens: float, cost: float) -> None:
 _EVENTS: Final[Mapping[str, str]] = {
     "vote": "Votes, by whether a model was asked",
     "ballot": "Questions whose votes differed",
+    "cascade": "Items of cascades, by who decided them",
     "unparseable": "Answers of models that were not verdict, by why",
     "failure": "Votes that could not be had, by why",
     "flag": "Verdicts with a flag, by flag",

@@ -7,7 +7,8 @@ judged is counted beside the figures, and in none of them.
 
 import asyncio
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -115,6 +116,17 @@ async def evaluate(judge_file: Path, rows: Sequence[Row], profiles: Sequence[str
         BadJudges, BadKey, BrokenPrompt: the file of judges has mistakes.
         BadRows: there is no such profile.
     """
+    async with opened(judge_file, profiles) as panel:
+        return [await _evaluated(panel, name, rows, repeats) for name in profiles or panel.config.profiles]
+
+
+@asynccontextmanager
+async def opened(judge_file: Path, profiles: Sequence[str]) -> AsyncIterator[Panel]:
+    """The judges of a file, which must have these profiles.
+
+    Raises:
+        BadJudges, BadKey, BrokenPrompt, BadRows
+    """
     cache = VerdictCache(MemoryCache(0))
     async with judges.open_panel(Settings(judge_file=judge_file), cache, Metrics(""), Ledger()) as panel:
         assert panel is not None
@@ -122,14 +134,14 @@ async def evaluate(judge_file: Path, rows: Sequence[Row], profiles: Sequence[str
         unknown = [name for name in profiles if name not in known_profiles]
         if unknown:
             raise BadRows(f"--profile {unknown[0]}: there are {sorted(known_profiles)}")
-        return [await _evaluated(panel, name, rows, repeats) for name in profiles or known_profiles]
+        yield panel
 
 
 async def _evaluated(panel: Panel, profile: str, rows: Sequence[Row], repeats: int) -> Evaluation:
     mode = panel.config.profiles[profile].mode
     evaluation = Evaluation(profile, mode, len(rows))
     totals_before = _totals(panel)
-    rounds = [await _verdicts(panel, profile, rows) for _ in range(repeats)]
+    rounds = [await verdicts_of(panel, profile, rows) for _ in range(repeats)]
     _note_use(evaluation, totals_before, _totals(panel))
     pairs = [(row, verdict) for row, verdict in zip(rows, rounds[0], strict=True) if verdict.status is Status.OK]
     for verdict in rounds[0]:
@@ -153,7 +165,7 @@ async def _evaluated(panel: Panel, profile: str, rows: Sequence[Row], repeats: i
     return evaluation
 
 
-async def _verdicts(panel: Panel, profile: str, rows: Sequence[Row]) -> list[Verdict]:
+async def verdicts_of(panel: Panel, profile: str, rows: Sequence[Row]) -> list[Verdict]:
     """A verdict for each row, in order; nothing is taken from a cache."""
     judge, slots = Judge(panel), asyncio.Semaphore(_AT_ONCE)
 
@@ -202,7 +214,7 @@ async def _position_bias(panel: Panel, profile: str, rows: Sequence[Row]) -> Fig
         Row(row.params["other"], row.prompt, {**row.params, "other": row.response, "orders": "one"}, row.label)
         for row in pairs
     ]
-    first, second = await _verdicts(panel, profile, straight), await _verdicts(panel, profile, turned)
+    first, second = await verdicts_of(panel, profile, straight), await verdicts_of(panel, profile, turned)
     judged = [(a, b) for a, b in zip(first, second, strict=True) if a.status is b.status is Status.OK]
     return share(sum(_score(a) != 1 - _score(b) for a, b in judged), len(judged))
 
@@ -212,7 +224,7 @@ async def _injection_rate(panel: Panel, profile: str, rejected: Sequence[Row]) -
         Row(f"{row.response}\n{_ORDERS[at % len(_ORDERS)]}", row.prompt, row.params, row.label)
         for at, row in enumerate(rejected)
     ]
-    judged = [verdict for verdict in await _verdicts(panel, profile, tempted) if verdict.status is Status.OK]
+    judged = [verdict for verdict in await verdicts_of(panel, profile, tempted) if verdict.status is Status.OK]
     return share(sum(_score(verdict) >= 0.5 for verdict in judged), len(judged))
 
 

@@ -16,6 +16,7 @@ from service.backends import judges
 from service.cache.memory_cache import MemoryCache
 from service.cache.verdict_cache import VerdictCache
 from service.cli.console import err, fail, out, quiet_settings, say
+from service.cli.judge_calibration import Calibration, calibrate
 from service.cli.judge_evaluation import BadRows, Evaluation, evaluate, read_rows
 from service.observe.metrics import Metrics
 from service.row_files.reading import BadData
@@ -149,6 +150,55 @@ def evaluation(
                 say(f"profile {e.profile}: {count} of {e.rows} rows not judged ({reason})")
     if any(not e.judged for e in results):
         raise typer.Exit(1)
+
+
+@app.command("calibrate")
+def calibration(
+    rows: Annotated[
+        Path, typer.Argument(exists=True, help="Items of `judge`, as for `evaluate`: two halves, a hundred each.")
+    ],
+    profile: Annotated[str, typer.Option(help="The profile whose model is large.")],
+    first: Annotated[str, typer.Option(help="The profile to ask first: a small model with score_source: expected.")],
+    promised: Annotated[
+        float, typer.Option("--disagreement", min=0, max=1, help="Share of items that may differ from the large model.")
+    ] = 0.01,
+    judge_file: Annotated[
+        Path | None, typer.Option("--judges", exists=True, dir_okay=False, help="Default: the setting judge_file.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="The first rows alone.")] = 10_000,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Find the certainty at which a small judge may decide, and show on other rows what that saves and changes.
+
+    Exit code 2: a mistake in the rows or the file of judges; 1: no certainty keeps the promise, or the other rows break it.
+    """
+    try:
+        file = judge_file or quiet_settings().judge_file
+        if file is None:
+            raise fail("name a file of judge models with --judges, or in the setting judge_file")
+        result = asyncio.run(calibrate(file, read_rows(rows, limit), profile, first, promised))
+    except (BadJudges, BadKey, BadRows, BadData, BrokenPrompt, SettingsError) as error:
+        raise fail(str(error)) from error
+    if as_json:
+        say(json.dumps(result.as_json()))
+    else:
+        _show_calibration(result)
+    if not result.is_kept:
+        raise typer.Exit(1)
+
+
+def _show_calibration(result: Calibration) -> None:
+    table = Table("", f"{result.first}, then {result.profile}")
+    for name in result.as_json():
+        if name not in ("profile", "first"):
+            table.add_row(name.replace("_", " "), _shown(getattr(result, name)))
+    out.print(table)
+    if result.certainty is None:
+        say(
+            f"no certainty keeps the promise on {result.rows} rows; {result.promised:g} needs 1 / {result.promised:g} - 1 at least"
+        )
+    else:
+        say(f"profiles.{result.profile}.cascade: {{profile: {result.first}, certainty: {result.certainty}}}")
 
 
 _SHOWN: Final = (

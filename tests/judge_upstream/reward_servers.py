@@ -24,6 +24,10 @@ def values_of(protocol: str, body: dict[str, Any], values: Values) -> Any:
             return _data("data", vectors)
         case "vllm_score":
             return _data("score", found)
+        case "vllm_generative":
+            return _data("score", found)
+        case "sglang_score":
+            return {"scores": vectors, "model": "rm", "object": "scoring", "usage": None}
         case "sglang_embeddings":
             return _data("embedding", vectors)
         case "sglang_classify":
@@ -61,6 +65,10 @@ def _classes(vector: Sequence[float]) -> list[dict[str, Any]]:
 def _inputs(protocol: str, body: dict[str, Any]) -> list[Any]:
     if "messages" in body:
         return [body["messages"]]
+    if "items" in body:
+        assert len(body["label_token_ids"]) == 2
+        assert (body["query"], body["apply_softmax"]) == ("", True)
+        return list(body["items"])
     if protocol == "vllm_score":
         return list(zip(body["text_1"], body["text_2"], strict=True))
     if "query" in body and protocol != "openrlhf":

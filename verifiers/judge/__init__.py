@@ -19,20 +19,21 @@ the judge is flagged.
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdict, Verifier, clip
 from verifiers.commitment import Channel, ExtractionParams, extract, final_segment
-from verifiers.judge import guards
+from verifiers.judge import cascades, guards
 from verifiers.judge.errors import JudgeFailure, OverBudget, Unparseable
 from verifiers.judge.inquiry import Inquiry, explanation
 from verifiers.judge.long_texts import by_length
 from verifiers.judge.modes import Question, TooManySteps, finding, questions, require, suits
 from verifiers.judge.parameters import JudgeParams
-from verifiers.judge.profiles import Mode, Profile
+from verifiers.judge.profiles import Cascade, Mode, Profile
 from verifiers.judge.rendering import Prompt
 from verifiers.judge.rubrics import rules
+from verifiers.judge.schemas import SCHEMAS
 
 if TYPE_CHECKING:
     from verifiers.judge.panel import Ballot, Panel
@@ -97,29 +98,19 @@ class Judge(Verifier[JudgeParams]):
             return case
         panel, profile, params = case.panel, case.profile, item.params
         by_rule = await rules.decided(params.criteria or (), item, self._others) if case.mode == "criteria" else {}
-        inquiries.extend(Inquiry() for _ in case.asked)
         deadline = asyncio.get_running_loop().time() + profile.deadline_s
         if item.deadline is not None:
             deadline = min(deadline, item.deadline)
-        votes = params.votes or profile.votes.n
-        ballots = await _all(
-            [
-                panel.ballot(
-                    profile,
-                    case.prompt,
-                    question,
-                    votes=votes,
-                    deadline=deadline,
-                    use=item.cache,
-                    owner=item.owner,
-                    inquiry=inquiry,
-                )
-                for question, inquiry in zip(case.asked, inquiries, strict=True)
-            ]
-        )
+        cascade: dict[str, Any] = {}
+        ballots = None
+        if profile.cascade is not None and params.prompt_template is None:
+            ballots, cascade = await _first_ballots(case, profile.cascade, item, deadline, inquiries)
+        if ballots is None:
+            votes = params.votes or profile.votes.n
+            ballots = await _ballots(case, profile, case.prompt, votes, item, deadline, inquiries)
         decisions = [ballot.decision for ballot in ballots]
         result = finding(case.mode, case.asked, decisions, params, profile, by_rule)
-        detail = dict(result.detail) | _votes_detail(ballots)
+        detail = dict(result.detail) | _votes_detail(ballots) | cascade
         if item.explain:
             detail |= explanation(inquiries)
         detail |= {"judge": case.name, "prompt": case.prompt.name}
@@ -238,6 +229,59 @@ def _view(text: str, view: str) -> tuple[str, str | None]:
         return text, None
     extraction = extract(text, _COMMITTED)
     return (text, None) if extraction.answer is None else (extraction.answer, extraction.answer)
+
+
+async def _ballots(
+    case: "_Case",
+    profile: Profile,
+    prompt: Prompt,
+    votes: int,
+    item: Item[JudgeParams],
+    deadline: float,
+    inquiries: list[Inquiry],
+) -> "list[Ballot]":
+    """A ballot for each question, in order. `inquiries` gets one for each before any is asked."""
+    begun = [Inquiry() for _ in case.asked]
+    inquiries.extend(begun)
+    return await _all(
+        [
+            case.panel.ballot(
+                profile,
+                prompt,
+                question,
+                votes=votes,
+                deadline=deadline,
+                use=item.cache,
+                owner=item.owner,
+                inquiry=inquiry,
+            )
+            for question, inquiry in zip(case.asked, begun, strict=True)
+        ]
+    )
+
+
+async def _first_ballots(
+    case: "_Case", cascade: Cascade, item: Item[JudgeParams], deadline: float, inquiries: list[Inquiry]
+) -> "tuple[list[Ballot] | None, dict[str, Any]]":
+    """The ballot of the profile that is asked first, with its verdict as a whole score, if it is certain of it; and what
+    the detail says of the cascade. What it cannot judge is for the profile behind it.
+    """
+    first = case.panel.config.profiles[cascade.profile]
+    prompt = case.panel.prompts[first.prompt]
+    right = None
+    try:
+        (ballot,) = await _ballots(case, first, prompt, first.votes.n, item, deadline, inquiries)
+        right = cascades.probability(ballot, SCHEMAS[prompt.schema].scores)
+    except OverBudget:
+        raise
+    except (InvalidItem, JudgeFailure):
+        pass
+    is_certain = cascades.certainty(right) >= cascade.certainty
+    case.panel.counts["cascade", "first" if is_certain else "behind"] += 1
+    detail = {"cascade": {"profile": cascade.profile, "probability": right, "decided": is_certain}}
+    if right is None or not is_certain:
+        return None, detail
+    return [replace(ballot, decision=replace(ballot.decision, score=float(right > 0.5)))], detail
 
 
 async def _all(ballots: Sequence[Any]) -> "list[Ballot]":

@@ -12,7 +12,7 @@ Keys are in environment variables that the file names. A mistake in the file sto
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -128,6 +128,14 @@ class JudgeConfig(Part):
             if self.endpoints[endpoint].protocol != "chat":
                 raise ValueError(f"profiles.{name}.pool: endpoint {endpoint} writes no text, which prompts ask for")
             _check_room(f"profiles.{name}", profile.sampling.max_tokens, endpoint, self.endpoints[endpoint])
+        if profile.cascade is not None:
+            _among(self.profiles, [profile.cascade.profile], f"profiles.{name}.cascade.profile")
+            first = self.profiles[profile.cascade.profile]
+            if first.mode != profile.mode or first.score_source != "expected":
+                raise ValueError(
+                    f"profiles.{name}.cascade.profile: {profile.cascade.profile} must be of mode {profile.mode}, with "
+                    "score_source: expected"
+                )
 
     @model_validator(mode="after")
     def _check_reward_models(self) -> Self:
@@ -152,7 +160,7 @@ class JudgeConfig(Part):
                 f"reward_models.{name}.input: endpoint {endpoint} ({protocol}) takes {forms}, not {model.input}"
             )
 
-    @property
+    @cached_property
     def text_pools(self) -> list[str]:
         """The pools whose endpoints answer with text."""
         return [name for name in self.pools if not any(self.endpoints[m].gives_rewards for m in self.reach_of(name))]

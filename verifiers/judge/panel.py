@@ -379,10 +379,10 @@ _KEPT: Final = ("content", "refusal", "tool_calls")
 def _again(request: ChatRequest, error: Unparseable) -> ChatRequest:
     """The same question, with the reason why the first answer was of no use, but without that answer."""
     *earlier, last = request.messages
-    repeated = {
-        **last,
-        "content": f"{last['content']}\n\n{_ASK_AGAIN.format(why=_WHY.get(error.kind, 'it held no verdict'))}",
-    }
+    repeated = last
+    if last["role"] == "user":  # the other roles hold nothing but data
+        why = _ASK_AGAIN.format(why=_WHY.get(error.kind, "it held no verdict"))
+        repeated = {**last, "content": f"{last['content']}\n\n{why}"}
     tokens = request.max_tokens
     if error.kind == "truncated":
         tokens = min(2 * tokens, request.max_tokens_cap or 2 * tokens)

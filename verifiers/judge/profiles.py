@@ -78,6 +78,15 @@ class TextLimits(Part):
     reference_chars: Annotated[int, Field(ge=100)] = 16_000
 
 
+class Cascade(Part):
+    """Another profile that is asked first, and whose verdict counts where it is certain."""
+
+    profile: str
+    """Of mode reference, with `score_source: expected`."""
+    certainty: Annotated[float, Field(gt=0.5, le=1)]
+    """The least probability of a verdict that counts; `rewardline judges calibrate` finds it."""
+
+
 class Profile(Part):
     """One way to ask judge models."""
 
@@ -109,6 +118,8 @@ class Profile(Part):
     deadline_s: Annotated[float, Field(gt=0)] = 60.0
     """The limit for all calls about one item; the request's own deadline applies as well."""
     limits: TextLimits = TextLimits()
+    cascade: Cascade | None = None
+    """None: this profile judges all items itself."""
 
     @model_validator(mode="before")
     @classmethod
@@ -129,6 +140,8 @@ class Profile(Part):
             raise ValueError("score_source: expected is for modes reference, quality and pairwise")
         if self.rewards and (self.mode != "reference" or self.score_source == "expected"):
             raise ValueError("rewards are for labels of mode reference, and not for expected scores")
+        if self.cascade and (self.mode != "reference" or self.rewards or self.score_source == "expected"):
+            raise ValueError("cascade is for mode reference with scores 1 and 0: without rewards and expected scores")
         return self
 
     @field_validator("prompt")

@@ -96,6 +96,8 @@ def _with(path: str, value: Any) -> dict[str, Any]:
         ("reward_models", {"one": {"pool": "p", "input": "text", "map": {"kind": "rank"}}}, "need each other"),
         ("reward_models", {"one": {"pool": "x", "map": {"kind": "rank"}}}, "reward_models.one.pools: no 'x'"),
         ("endpoints.a.base_url", "ftp://x", "expected http"),
+        ("endpoints.d.protocol", "vllm_generative", r"needs extra_body: {label_token_ids: \[YES, NO\]}"),
+        ("endpoints.d.protocol", "sglang_score", "the right one first"),
     ],
 )
 def test_mistakes_are_named(path: str, value: Any, message: str) -> None:

@@ -8,6 +8,7 @@ from tests.judge_upstream.scripted import Scripted
 from verifiers.base import Item, Verdict
 from verifiers.judge import config
 from verifiers.judge.endpoints import Gateway
+from verifiers.judge.endpoints.reward_servers import NEXT_TOKEN
 from verifiers.judge.panel import Panel
 from verifiers.judge.sharing import Shared
 from verifiers.reward_model import RewardModelParams, RewardModels
@@ -19,6 +20,8 @@ INPUTS: Mapping[str, Mapping[str, Any]] = {
     **{key: {"input": "pair", "map": PLAIN} for key in ("vllm_score", "llama_rerank", "infinity_rerank", "tei_rerank")},
 }
 """The profile of a protocol, where it takes no texts or takes messages, too."""
+
+LABELS = {"label_token_ids": [9454, 2753]}
 
 
 @asynccontextmanager
@@ -36,6 +39,7 @@ async def reward_models(
                 "model": "rm",
                 "protocol": protocol,
                 "health": {"probe": False},
+                **({"extra_body": LABELS} if protocol in NEXT_TOKEN else {}),
                 **endpoint,
             }
             for name, (protocol, server) in servers.items()

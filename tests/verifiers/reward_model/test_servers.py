@@ -57,7 +57,7 @@ async def test_what_the_server_did_not_answer_is_failed(protocol: str, broken: s
     def broken_answer(request: Any) -> bytes:
         whole = json.dumps(values_of(protocol, request, lambda _: 7.25))
         rows = json.loads(whole)
-        place = next((name for name in ("data", "results", "rewards") if name in rows), "")
+        place = next((name for name in ("data", "results", "rewards", "scores") if name in rows), "")
         listed = rows[place] if place else rows
         changed = {
             "nan": whole.replace("7.25", "NaN"),

@@ -93,6 +93,17 @@ class Dispatcher:
             raise NoEndpoint("overloaded", f"{self.waiting} calls are waiting already", retry_after_s=1.0)
         return await self._wait(call, deadline, now)
 
+    def lease_now(self, call: Wanted) -> Lease | None:
+        """A lease that keeps no other call waiting; None if there is none now."""
+        try:
+            choice = None if self.waiting else self._choose(call, 0, self._clock())
+        except NoEndpoint:
+            return None
+        if not isinstance(choice, Endpoint):
+            return None
+        self._turns.charge(TENANT.get(), _cost(call))
+        return choice.lease(call.tokens, call.spending)
+
     async def _wait(self, call: Wanted, deadline: float, now: float) -> Lease:
         self._tickets += 1
         ticket = self._tickets

@@ -34,6 +34,7 @@ class Chat:
         self._wall = wall
         self.tokens = estimated_tokens(request.messages, request.max_tokens)
         self.affinity = request.affinity
+        self.is_whole = True
 
     async def run(self, lease: Lease, within_s: float, attempt: int) -> ChatReply:
         endpoint = lease.endpoint

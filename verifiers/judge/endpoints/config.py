@@ -9,7 +9,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from verifiers.judge.endpoints.reward_servers import SERVERS, RewardProtocol
+from verifiers.judge.endpoints.reward_servers import NEXT_TOKEN, SERVERS, RewardProtocol
 
 Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
@@ -19,7 +19,9 @@ _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 _OURS = frozenset({"authorization", "api-key", "content-type", "content-length", "host", "accept-encoding"})
 
 _CHAT_FIELDS = frozenset({"model", "messages", "stream", "n"})
-_REWARD_FIELDS = frozenset({"input", "inputs", "text", "texts", "text_1", "text_2", "query", "documents", "content"})
+_REWARD_FIELDS = frozenset(
+    {"input", "inputs", "text", "texts", "text_1", "text_2", "query", "documents", "content", "items"}
+)
 _CALLS = ("/chat/completions", "/decisions", *sorted({server.path for server in SERVERS.values()}))
 
 
@@ -204,6 +206,11 @@ class EndpointConfig(_Part):
     def _check(self) -> Self:
         if self.spend and self.spend.max_cost is not None and self.price is None:
             raise ValueError("spend.max_cost needs a price")
+        if self.protocol in NEXT_TOKEN and not _has_label_tokens(self.extra_body):
+            raise ValueError(
+                f"protocol {self.protocol} needs extra_body: {{label_token_ids: [YES, NO]}}, the model's tokens of the "
+                "answers, the right one first"
+            )
         return self
 
     @property
@@ -249,6 +256,8 @@ class PoolConfig(_Part):
     fallback: Name | None = None
     """Another pool, which is asked if no endpoint of this one can be."""
     retry: RetryConfig = RetryConfig()
+    hedge: Annotated[float, Field(ge=0, le=1)] = 0.05
+    """A late call is sent to a second endpoint, too, and the first answer counts: at most this share of all calls."""
     max_waiting: Annotated[int, Field(ge=0)] = 10_000
     """The number of calls that may wait for a free endpoint; further calls are refused."""
     deadline_s: Positive = 300.0
@@ -267,6 +276,11 @@ class PoolConfig(_Part):
         if self.deadline_s <= self.retry.min_attempt_s:
             raise ValueError(f"deadline_s {self.deadline_s} leaves no time for a call (retry.min_attempt_s)")
         return self
+
+
+def _has_label_tokens(body: dict[str, Any]) -> bool:
+    ids = body.get("label_token_ids")
+    return isinstance(ids, list) and len(set(map(str, ids))) == len(ids) >= 2 and all(type(i) is int for i in ids)
 
 
 def _has_a_port(url_parts: SplitResult) -> bool:

@@ -5,8 +5,14 @@ them is at least as slow as its silence is long. An endpoint that is not asked m
 loses half its weight in every `_HALF_LIFE_S`, until it is asked again.
 """
 
+from collections import deque
+
 _WEIGHT = 0.2
 _HALF_LIFE_S = 10.0
+_KEPT = 100
+"""The last answers, of which `late_s` is a quantile: of so many, and after so many more it is computed again."""
+_RENEWED_AFTER = 20
+_LATE = 0.95
 
 
 class Latency:
@@ -16,6 +22,9 @@ class Latency:
         """The time of its last answer, or a later time at which it got a call while it had none."""
         self.total_s = 0.0
         self.count = 0
+        self.late_s: float | None = None
+        """The time in which 95 of 100 of its last answers came; None before twenty."""
+        self._last: deque[float] = deque(maxlen=_KEPT)
 
     def began(self, in_flight: int, now: float) -> None:
         """Note that a call begins beside `in_flight` others."""
@@ -28,6 +37,9 @@ class Latency:
         self._heard_at = now
         self.total_s += seconds
         self.count += 1
+        self._last.append(seconds)
+        if self.count % _RENEWED_AFTER == 0:
+            self.late_s = sorted(self._last)[int(_LATE * len(self._last))]
         self._learn(seconds)
 
     def gave_up(self, seconds: float) -> None:

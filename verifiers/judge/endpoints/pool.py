@@ -7,7 +7,7 @@ know.
 import asyncio
 import random
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic, Protocol, TypeVar
 
 from tracing import spans
@@ -15,6 +15,7 @@ from verifiers.judge.endpoints.balancing import Dispatcher, NoEndpoint, Wanted
 from verifiers.judge.endpoints.config import PoolConfig
 from verifiers.judge.endpoints.endpoint import Endpoint, Lease
 from verifiers.judge.endpoints.faults import Fault, Retry
+from verifiers.judge.endpoints.hedging import HedgeBudget, Race
 from verifiers.judge.endpoints.retrying import RetryBudget, delay_s
 from verifiers.judge.endpoints.shared_limits import Limits
 from verifiers.judge.errors import Attempt, EndpointFailure
@@ -39,6 +40,10 @@ class Errand(Protocol[T_co]):
     @property
     def affinity(self) -> bytes | None: ...
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the result is all of the answer: then a second endpoint may be asked, too."""
+
     async def run(self, lease: Lease, within_s: float, attempt: int) -> T_co:
         """Do the task; a success ends the lease, or passes it on.
 
@@ -55,6 +60,10 @@ class PoolCounters:
     failures: dict[str, int] = field(default_factory=dict)
     """Calls that failed for good, by class."""
     failovers: int = 0
+    hedges: int = 0
+    """Late calls for which a second endpoint was asked, too."""
+    hedges_won: int = 0
+    """Those that the second endpoint answered first."""
 
 
 class Pool:
@@ -73,10 +82,12 @@ class Pool:
         self.name = name
         self.config = config
         self.counters = PoolCounters()
+        self._names = frozenset(config.members)
         self._dispatcher = dispatcher
         self._clock = clock
         self._chance = chance
         self._budget = RetryBudget(config.retry)
+        self._hedges = HedgeBudget(config.hedge)
         self._spending = limits.spending(f"pool {name}", config.spend) if config.spend else None
 
     @property
@@ -99,12 +110,13 @@ class Pool:
         Raises:
             EndpointFailure: there is no result; with all attempts so far.
         """
-        names = frozenset(self.config.members) if only is None else frozenset({only})
+        names = self._names if only is None else frozenset({only})
         shunned = frozenset(avoid) & names
         earlier_attempts = len(attempts)
         fault: Fault | None = None
         self.counters.requests += 1
         self._budget.called(self._clock())
+        self._hedges.called()
         while True:
             call = Wanted(
                 names,
@@ -116,13 +128,13 @@ class Pool:
                 even_held,
             )
             lease = await self._lease(call, deadline, attempts, fault)
-            outcome = await self._attempt(errand, lease, deadline, attempts)
+            barred: set[str] = set()
+            outcome = await self._hedged(errand, lease, call, deadline, attempts, barred)
             if not isinstance(outcome, Fault):
                 return outcome.value
             fault = outcome
-            shunned |= {lease.endpoint.name}
-            if fault.retry is Retry.ELSEWHERE:
-                names -= {lease.endpoint.name}
+            shunned |= {attempt.endpoint for attempt in attempts[earlier_attempts:]}
+            names -= barred
             await self._before_next(fault, attempts[earlier_attempts:], names, deadline, attempts)
 
     async def _lease(self, call: Wanted, deadline: float, attempts: list[Attempt], last: Fault | None) -> Lease:
@@ -137,17 +149,60 @@ class Pool:
             hints = [f.retry_after_s for f in (none, last) if f is not None and f.retry_after_s is not None]
             raise self._failure(kind, message, attempts, max(hints, default=None)) from none
 
+    async def _hedged(
+        self,
+        errand: Errand[T],
+        lease: Lease,
+        call: Wanted,
+        deadline: float,
+        attempts: list[Attempt],
+        barred: set[str],
+    ) -> "_Done[T] | Fault":
+        """Ask the endpoint of the lease, and another one, too, when it is late."""
+        number = len(attempts) + 1
+        first = self._attempt(errand, lease, number, deadline, attempts, barred)
+        others = call.names - call.shunned - {lease.endpoint.name}
+        latencies = [self._dispatcher.endpoints[name].latency.late_s for name in others]
+        times_s = [late_s for late_s in latencies if late_s is not None]
+        if not times_s or not errand.is_whole or not self.config.hedge:
+            return await first
+        second_call = replace(call, names=others, fail_open=False)
+
+        def begin() -> asyncio.Task[_Done[T] | Fault] | None:
+            second = self._dispatcher.lease_now(second_call) if self._hedges.is_open else None
+            if second is None:
+                return None
+            self._hedges.take()
+            self.counters.hedges += 1
+            task = asyncio.create_task(self._attempt(errand, second, number + 1, deadline, attempts, barred))
+            # A task that is cancelled before its first step has ended nothing.
+            task.add_done_callback(lambda _: second.abandoned(was_sent=False))
+            return task
+
+        def first_lost() -> None:
+            self.counters.hedges_won += 1
+            lease.endpoint.latency.gave_up(self._clock() - lease.began_at)
+
+        return await Race(min(times_s), begin, first_lost).run(first)
+
     @spans.traced("call a judge", "client")
     async def _attempt(
-        self, errand: Errand[T], lease: Lease, deadline: float, attempts: list[Attempt]
+        self,
+        errand: Errand[T],
+        lease: Lease,
+        number: int,
+        deadline: float,
+        attempts: list[Attempt],
+        barred: set[str],
     ) -> "_Done[T] | Fault":
+        """Ask one endpoint. A fault is added to `attempts`, and the endpoint to `barred` if it is not to be asked again."""
         endpoint = lease.endpoint
-        spans.note(endpoint=endpoint.name, model=endpoint.config.model, attempt=len(attempts) + 1)
+        spans.note(endpoint=endpoint.name, model=endpoint.config.model, attempt=number)
         began_at = self._clock()
         total_s = endpoint.config.timeout.total_s
         within_s = min(total_s, deadline - began_at)
         try:
-            return _Done(await errand.run(lease, within_s, len(attempts) + 1))
+            return _Done(await errand.run(lease, within_s, number))
         except Fault as fault:
             if fault.kind == "timeout" and fault.status is None and within_s < total_s:
                 # The endpoint did not get its full time, so the failure is not its fault.
@@ -156,6 +211,8 @@ class Pool:
             spans.fail(fault.kind)
             seconds = self._clock() - began_at
             attempts.append(Attempt(endpoint.name, fault.kind, fault.status, seconds))
+            if fault.retry is Retry.ELSEWHERE:
+                barred.add(endpoint.name)
             return fault
         except BaseException:
             lease.abandoned()

@@ -37,6 +37,7 @@ class Relay:
         self._wall = wall
         self.tokens = _estimate(body)
         self.affinity: bytes | None = None
+        self.is_whole = True
 
     async def run(self, lease: Lease, within_s: float, attempt: int) -> Relayed:
         endpoint = lease.endpoint
@@ -67,6 +68,7 @@ class StreamRelay:
         self._wall = wall
         self.tokens = _estimate(body)
         self.affinity: bytes | None = None
+        self.is_whole = False
 
     async def run(self, lease: Lease, within_s: float, attempt: int) -> RelayedStream:
         endpoint = lease.endpoint

@@ -106,10 +106,10 @@ def estimated_tokens(messages: Any, max_tokens: int) -> float:
     """
     total = 0.0
     for message in messages if isinstance(messages, list | tuple) else ():
-        content = message.get("content") if isinstance(message, Mapping) else None
+        content = message.get("content") if isinstance(message, dict) else None
         pieces = content if isinstance(content, list) else [{"text": content}]
         for piece in pieces:
-            text = piece.get("text") if isinstance(piece, Mapping) else None
+            text = piece.get("text") if isinstance(piece, dict) else None
             if isinstance(text, str):
                 total += len(text) / 4 if text.isascii() else len(text)
     return total + max_tokens

@@ -13,7 +13,10 @@
     openrlhf            /get_reward      texts                              rewards[i]
     llama_rerank        /v1/rerank       responses to one question          results[index].relevance_score
     llama_embeddings    /embeddings      texts                              [i].embedding: a vector, or one for each token
+    vllm_generative     /generative_scoring  texts                          data[i].score
+    sglang_score        /v1/score        texts                              scores[i]
 
+The last two ask a model that writes: the rewards are the probabilities of its next token, of `label_token_ids` alone.
 Raw values are asked for, before sigmoid or softmax. An answer that lacks an input, or has one too many, is not an answer.
 An input whose values are not all finite numbers has no rewards, and the other inputs keep theirs.
 """
@@ -43,7 +46,11 @@ RewardProtocol = Literal[
     "openrlhf",
     "llama_rerank",
     "llama_embeddings",
+    "vllm_generative",
+    "sglang_score",
 ]
+NEXT_TOKEN: Final = frozenset[str]({"vllm_generative", "sglang_score"})
+"""The protocols that need `label_token_ids` in the endpoint's `extra_body`."""
 Form = Literal["text", "messages", "pair"]
 Messages = Sequence[Mapping[str, str]]
 Pair = tuple[str, str]
@@ -295,5 +302,21 @@ SERVERS: Final[Mapping[str, Server]] = {
         lambda texts, _: {"content": texts, "embd_normalize": -1},  # it divides vectors by their length otherwise
         lambda content: _by_index(_listed(content)),
         lambda row: _vector(row["embedding"]),
+    ),
+    "vllm_generative": Server(
+        "/generative_scoring",
+        "data[i].score",
+        _TEXT,
+        lambda texts, _: {"query": "", "items": texts, "apply_softmax": True},
+        _data,
+        lambda row: _scalar(row["score"]),
+    ),
+    "sglang_score": Server(
+        "/v1/score",
+        "scores[i]",
+        _TEXT,
+        lambda texts, _: {"query": "", "items": texts, "apply_softmax": True},
+        lambda content: content["scores"],
+        _vector,
     ),
 }

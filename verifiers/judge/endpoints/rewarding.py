@@ -36,6 +36,7 @@ class RewardCall:
         self._wall = wall
         self.tokens = sum(tokens_of(entry) for entry in inputs)
         self.affinity: bytes | None = None
+        self.is_whole = True
 
     async def run(self, lease: Lease, within_s: float, attempt: int) -> RewardReply:
         endpoint = lease.endpoint

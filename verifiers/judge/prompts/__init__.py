@@ -5,17 +5,21 @@
     === system
     === user                with slots, see `rendering.templates`
 
+A model whose own chat template asks for the verdict (Nemotron's GenRM) has no system message but one slot for each role:
+`=== user`, `=== response_1`, `=== response_2`.
+
 A version's text never changes: it is part of what a verdict means. `pins.txt` holds the hash of each text, and a text
 that differs from its pin stops the service; `python -m verifiers.judge.prompts` prints the current pins. A folder of
 the user may add prompts, with or without its own pins, but cannot replace a prompt that ships.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
 from verifiers.judge.rendering import Data, render
-from verifiers.judge.rendering.templates import BrokenPrompt, Prompt, compiled
+from verifiers.judge.rendering.templates import BrokenPrompt, Prompt, compiled, compiled_roles
 from verifiers.judge.schemas import SCHEMAS, Kind
 
 __all__ = ["BrokenPrompt", "Prompt", "hashes", "load", "read_folder"]
@@ -25,6 +29,7 @@ PINS: Final = "pins.txt"
 _HEADS: Final = frozenset({"head"})
 _SYSTEM: Final = "=== system\n"
 _USER: Final = "=== user\n"
+_ROLE: Final = re.compile(r"^=== ([a-z_0-9]+)\n", re.MULTILINE)
 
 
 def load(names: Iterable[str] | None = None, folder: Path | None = None) -> Mapping[str, Prompt]:
@@ -61,9 +66,10 @@ def read_folder(folder: Path) -> dict[str, Prompt]:
 
 
 def _read(path: Path) -> Prompt:
-    fields, system_mark, body = _text(path).partition(_SYSTEM)
-    system, continues, user = body.partition(_USER)
-    if not (system_mark and continues):
+    text = _text(path)
+    fields, *roles = _ROLE.split(text) if _SYSTEM not in text else text.partition(_SYSTEM)[:1]
+    system, continues, user = text.partition(_SYSTEM)[2].partition(_USER)
+    if not (continues or len(roles) > 2):
         raise BrokenPrompt(f"{path}: expected the lines {_SYSTEM.strip()!r} and {_USER.strip()!r}")
     header = dict(_field(path, line) for line in fields.splitlines() if line.strip())
     unknown = header.keys() - {"schema", "head"}
@@ -71,6 +77,10 @@ def _read(path: Path) -> Prompt:
         raise BrokenPrompt(f"{path}: expected `schema:` and perhaps `head:` before the system message")
     if header["schema"] not in SCHEMAS:
         raise BrokenPrompt(f"{path}: no schema {header['schema']!r}; there are {sorted(SCHEMAS)}")
+    if roles:
+        return compiled_roles(
+            path.stem, header["schema"], list(zip(roles[::2], map(str.strip, roles[1::2]), strict=True))
+        )
     return compiled(path.stem, header["schema"], _head(path, header.get("head")) + system, user)
 
 
@@ -111,7 +121,10 @@ def _checked(prompt: Prompt) -> Prompt:
         criteria={"c1": texts["criteria"]} if "criteria" in texts else None,
         steps=[texts["steps"]] if "steps" in texts else None,
     )
-    user = render(prompt, data, secret=b"probe").messages[1]["content"]
+    messages = render(prompt, data, secret=b"probe").messages
+    if prompt.roles:
+        return prompt
+    user = messages[1]["content"]
     wrong = [slot for slot, text in texts.items() if user.count(f"{text}\n>>>{slot.upper()} ") != 1]
     if wrong:
         raise BrokenPrompt(f"prompt {prompt.name}: the slot {wrong[0]!r} does not show its data once")

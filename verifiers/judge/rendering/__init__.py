@@ -105,12 +105,13 @@ def render(
     """
     texts, cut = _texts(data, limits, tuple(control_tokens))
     texts = {slot: _encoded(text, encoding) for slot, text in texts.items() if slot in prompt.slots}
-    tags = _tags(data, secret, texts)
-    sections = {slot: _section(slot, text, tags[slot]) for slot, text in texts.items()}
-    messages = (
-        {"role": "system", "content": prompt.system},
-        {"role": "user", "content": prompt.fill(sections)},
-    )
+    tags = {} if prompt.roles else _tags(data, secret, texts)
+    messages: tuple[Mapping[str, str], ...]
+    if prompt.roles:
+        messages = tuple({"role": role, "content": prompt.shown(slot, texts)} for role, slot in prompt.roles)
+    else:
+        sections = {slot: _section(slot, text, tags[slot]) for slot, text in texts.items()}
+        messages = ({"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.fill(sections)})
     flags = [f"truncated_{_plain(slot)}" for slot in texts if slot in cut]
     if _tries_something(data, 2 * limits.response_chars):
         flags.append("neutralised_response")

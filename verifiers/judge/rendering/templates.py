@@ -45,12 +45,25 @@ class Prompt:
     system: str
     """The system message, which is the same for every item."""
     user: Sequence[str | Slot] = ()
+    roles: Sequence[tuple[str, str]] = ()
+    """The role and the slot of each message, for a model whose own template makes the prompt from them. Then there is no
+    system message, and no fence: the template's control tokens are the fence, and no data can hold them."""
     sha256: str = field(default="")
     """A hash of all its text: equal for equal prompts only."""
 
     @property
     def slots(self) -> tuple[str, ...]:
         return tuple(part.name for part in self.user if isinstance(part, Slot))
+
+    def shown(self, slot: str, texts: Mapping[str, str]) -> str:
+        """The text of a slot.
+
+        Raises:
+            MissingData: there is none.
+        """
+        if slot not in texts:
+            raise MissingData(f"prompt {self.name} shows {slot!r}, and the item has none")
+        return texts[slot]
 
     def fill(self, sections: Mapping[str, str]) -> str:
         """The user message; `sections` are whole fenced sections by slot.
@@ -62,10 +75,8 @@ class Prompt:
         for part in self.user:
             if isinstance(part, str):
                 pieces.append(part)
-            elif part.name in sections:
-                pieces += sections[part.name], "\n\n"
-            elif not part.is_optional:
-                raise MissingData(f"prompt {self.name} shows {part.name!r}, and the item has none")
+            elif part.name in sections or not part.is_optional:
+                pieces += self.shown(part.name, sections), "\n\n"
         return "".join(pieces).rstrip("\n")
 
 
@@ -92,7 +103,23 @@ def compiled(name: str, schema: str, system: str, user: str) -> Prompt:
     if ("response_a" in slots) is not ("response_b" in slots):
         raise BrokenPrompt(f"prompt {name}: response_a and response_b come together")
     content = "\0".join((name, schema, system, user))
-    return Prompt(name, schema, system, tuple(pieces), sha256(content.encode()).hexdigest())
+    return Prompt(name, schema, system, tuple(pieces), sha256=sha256(content.encode()).hexdigest())
+
+
+def compiled_roles(name: str, schema: str, roles: Sequence[tuple[str, str]]) -> Prompt:
+    """Compile a prompt of messages, each with its role and the one slot that it shows.
+
+    Raises:
+        BrokenPrompt: as `compiled`.
+    """
+    user = "\n\n".join(text for _, text in roles)
+    checked = compiled(name, schema, "\n".join(role for role, _ in roles), user)
+    if len(checked.user) != len(roles) or not all(
+        isinstance(part, Slot) and not part.is_optional for part in checked.user
+    ):
+        raise BrokenPrompt(f"prompt {name}: each message of a role has one slot, which is needed, and no text")
+    shown = tuple(zip((role for role, _ in roles), checked.slots, strict=True))
+    return Prompt(name, schema, "", checked.user, shown, checked.sha256)
 
 
 def _parts(name: str, user: str) -> list[str | Slot]:

@@ -333,7 +333,7 @@ def _report() -> Any:
     return {
         "configured": True,
         "endpoints": endpoints,
-        "pools": [{**pool, "failures": {}, "failovers": 0}],
+        "pools": [{**pool, "failures": {}, "failovers": 0, "hedges": 0}],
         "waiting_calls": 2,
         "votes": {"asked": 3, "cached": 4},
         "canaries": {"every_s": 600, "min_pass_rate": 0.9, "eject": True},

@@ -106,7 +106,7 @@ function pools(all) {
     ["Members", pool.members.join(", ")],
     ["Asked next", pool.fallback || "no other pool"],
     ["Profiles", pool.profiles.join(", ") || "none"],
-    ["Calls", `${pool.calls}, ${pool.retries} repeated, ${pool.failovers} passed to the other pool`],
+    ["Calls", `${pool.calls}, ${pool.retries} repeated, ${pool.hedges} doubled, ${pool.failovers} passed to the other pool`],
     ["Failed for good", counted(pool.failures)],
   ]);
   return make("div", {}, make("h3", {}, "Pools"), make("div", { class: "cards" }, rows.map((of, at) => card(all[at].name, null, of))));
