@@ -283,7 +283,7 @@ function links(record, item, isRedacted) {
   const quiet = (said) => make("p", { class: "quiet" }, said);
   if (isRedacted) return [quiet("The log holds only hashes of the texts (audit_redact), so that the case cannot be opened.")];
   if (record.response === null) return [quiet("This file holds verdicts only, without the responses.")];
-  const isCut = record.response_chars !== null && Array.from(record.response).length < record.response_chars && !record.response_messages;
+  const isCut = record.response_chars !== null && Array.from(record.response).length < record.response_chars && !Array.isArray(record.response_messages);
   const said = isCut ? [quiet(`The log cut the response, which had ${count(record.response_chars)} characters (audit_max_text_chars).`)] : [];
   return hasPlayground && (item.verifier || item.recipe) ? [make("p", {}, make("a", { href: `/#${packed(item)}` }, "Open in the playground")), ...said] : said;
 }
