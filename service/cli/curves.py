@@ -1,7 +1,9 @@
 """`rewardline curves` draws what an audit log holds where training is looked at: each run as a run of the tracker."""
 
 import contextlib
+import hashlib
 import importlib
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -24,6 +26,8 @@ Tracker = Literal["wandb", "mlflow", "tensorboard", "trackio"]
 Step = dict[str, Any]
 _FIGURES: Final = (*("count", "failed", "invalid", "mean_reward", "latency_ms", "groups", "without_signal", "reasons"),)
 _ASK_AGAIN_S: Final = 10.0
+_NOT_OF_FOLDERS: Final = re.compile(r"[^A-Za-z0-9._:@~+=-]")
+_FOLDER_CHARS: Final = 128
 
 
 class NoTracker(Exception):
@@ -139,9 +143,15 @@ def _mlflow(mlflow: Any, project: str, _: Path, run: str) -> Iterator[Sink]:
 
 @contextmanager
 def _tensorboard(module: Any, _: str, directory: Path, run: str) -> Iterator[Sink]:
-    writer = module.SummaryWriter(str(directory / run))
+    writer = module.SummaryWriter(str(directory / _folder(run)))
     yield to_tensorboard(writer)
     writer.close()
+
+
+def _folder(run: str) -> str:
+    """The name of the run's folder. Whoever may score names runs, so that a name like `a/../b` is not a path."""
+    name = _NOT_OF_FOLDERS.sub("_", run)[:_FOLDER_CHARS].lstrip(".")
+    return name if name == run else f"{name}-{hashlib.sha256(run.encode()).hexdigest()[:8]}"
 
 
 @contextmanager

@@ -5,6 +5,7 @@ Each script runs in the environment of these packages and prints what the traine
 
 import functools
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -283,10 +284,11 @@ def test_four_trackers_store_the_curves_of_a_run(served: Served) -> None:
 
 def test_a_log_is_drawn_by_each_tracker(tmp_path: Path) -> None:
     packages = next(python_of("sinks").parents[1].glob("lib/python*/site-packages"))
-    fields = {"status": "ok", "reason": "correct", "verifier": "math", "prompt": "q", "run_id": "a"}
+    fields = {"status": "ok", "reason": "correct", "verifier": "math", "prompt": "q", "reward": 1}
     rows = [
-        {**fields, "time": f"2026-03-01T00:0{step}:00Z", "id": step, "reward": 1, "metadata": {"step": step}}
+        {**fields, "time": f"2026-03-01T00:0{step}:00Z", "id": step, "run_id": run, "metadata": {"step": step}}
         for step in (3, 4)
+        for run in ("a", "x/../../a")
     ]
     (tmp_path / "log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     settings = variables(
@@ -302,6 +304,8 @@ def test_a_log_is_drawn_by_each_tracker(tmp_path: Path) -> None:
             command, cwd=tmp_path, env={**settings, "TRACKIO_DIR": str(tmp_path / "trackio")},
             capture_output=True, text=True, timeout=300, check=False,
         )  # fmt: skip
-        assert f"2 steps of 1 runs are drawn by {tracker}." in done.stdout, done.stderr[-3000:]
+        assert f"4 steps of 2 runs are drawn by {tracker}." in done.stdout, done.stderr[-3000:]
     assert list(tmp_path.glob("wandb/offline-run-*/*.wandb"))
-    assert list(tmp_path.glob("runs/a/events.*"))
+    folders = {path.parent.relative_to(tmp_path / "runs").as_posix() for path in tmp_path.glob("**/events.*")}
+    assert len(folders) == 2
+    assert {re.sub("-[0-9a-f]{8}$", "", name) for name in folders} == {"a", "x_.._.._a"}

@@ -20,7 +20,7 @@ from service.observe.audit_log import reader, search
 from service.observe.audit_log.condition import BadCondition
 from service.observe.audit_log.corrections import Corrections
 from service.observe.audit_log.search import BadCursor, NoRecord
-from service.wire import NDJSON, encode
+from service.wire import NDJSON
 
 PATHS: Final = (
     PATH,
@@ -171,14 +171,13 @@ def router(log: AskedLog, corrections: Corrections | None = None) -> APIRouter:
         """A whole record, as far as the log holds its texts."""
         key = query.row.rpartition(":")[0]
         try:
-            found = await log.ask(
+            return await log.answer(
                 request,
                 lambda tables: search.record(tables, query.row),
                 lambda path: reader.key_of(path) == key,
             )
         except NoRecord as error:
             raise NotFound("the log has no such row, or not any more") from error
-        return Response(encode(found), media_type="application/json")
 
     @routes.get("/summary", operation_id="summarise_log")
     async def summary(query: Annotated[LogFilters, Query()], request: Request) -> LogSummary:

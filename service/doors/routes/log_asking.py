@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeVar
 
-from fastapi import Request
+from fastapi import Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from service.doors.asgi.request_body import cancelled_on_disconnect
@@ -17,6 +17,7 @@ from service.observe.audit_log.condition import BadCondition
 from service.observe.audit_log.desk import Desk
 from service.observe.audit_log.query import BadMoment, moment
 from service.observe.audit_log.search import Filters
+from service.wire import encode
 
 if TYPE_CHECKING:
     from service.observe.audit_log.tables import Tables
@@ -120,6 +121,13 @@ class AskedLog:
             raise NotFound(str(error)) from error
         except BadCondition as error:
             raise refused("where", str(error)) from error
+
+    async def answer(
+        self, request: Request, question: Callable[["Tables"], JSON], choose: Callable[[Path], bool]
+    ) -> Response:
+        """The same as a response. It is encoded in the thread of the search, because it may be large."""
+        encoded = await self.ask(request, lambda tables: encode(question(tables)), choose)
+        return Response(encoded, media_type="application/json")
 
 
 def refused(name: str, message: str) -> Unprocessable:

@@ -7,7 +7,6 @@ from pydantic import BaseModel, Field
 
 from service.doors.routes.log_asking import AskedLog, LogFilters, LogRead, Name
 from service.observe.audit_log import runs, search
-from service.wire import encode
 
 
 class LogRecordsQuery(LogFilters):
@@ -80,6 +79,8 @@ class LogStep(BaseModel):
 
 class LogSteps(BaseModel):
     steps: list[LogStep]
+    is_more: bool
+    """Whether there are more, which are not here: choose a run."""
     without_step: int
     """Records whose metadata name no step."""
     read: LogRead
@@ -121,34 +122,30 @@ def router(log: AskedLog) -> APIRouter:
     async def records(query: Annotated[LogRecordsQuery, Query()], request: Request) -> Response:
         """Whole records, the highest reward first: the responses of a group beside each other."""
         filters = query.filters()
-        found = await log.ask(request, lambda tables: search.records(tables, filters, query.limit), filters.may_be_in)
-        return Response(encode(found), media_type="application/json")
+        return await log.answer(request, lambda tables: search.records(tables, filters, query.limit), filters.may_be_in)
 
-    @routes.get("/groups", operation_id="show_log_groups")
-    async def groups(query: Annotated[LogGroupsQuery, Query()], request: Request) -> LogGroups:
+    @routes.get("/groups", operation_id="show_log_groups", response_model=LogGroups)
+    async def groups(query: Annotated[LogGroupsQuery, Query()], request: Request) -> Response:
         """Responses to one prompt in one step of a run, as groups with their rewards."""
         filters = query.filters()
-        found = await log.ask(
+        return await log.answer(
             request, lambda tables: runs.groups(tables, filters, query.order, query.limit), filters.may_be_in
         )
-        return LogGroups.model_validate(found)
 
-    @routes.get("/steps", operation_id="show_log_steps")
-    async def steps(query: Annotated[LogFilters, Query()], request: Request) -> LogSteps:
+    @routes.get("/steps", operation_id="show_log_steps", response_model=LogSteps)
+    async def steps(query: Annotated[LogFilters, Query()], request: Request) -> Response:
         """Rewards, failures, latency and groups without signal by run, judge and step."""
         filters = query.filters()
-        found = await log.ask(request, lambda tables: runs.steps(tables, filters), filters.may_be_in)
-        return LogSteps.model_validate(found)
+        return await log.answer(request, lambda tables: runs.steps(tables, filters), filters.may_be_in)
 
-    @routes.get("/compare", operation_id="compare_log_runs")
-    async def compare(query: Annotated[LogCompareQuery, Query()], request: Request) -> LogCompared:
+    @routes.get("/compare", operation_id="compare_log_runs", response_model=LogCompared)
+    async def compare(query: Annotated[LogCompareQuery, Query()], request: Request) -> Response:
         """The prompts that two runs answered, with the reward of each; flips first."""
         filters = query.filters()
-        found = await log.ask(
+        return await log.answer(
             request,
             lambda tables: runs.compared(tables, filters, query.run[0], query.run[1], query.limit),
             filters.may_be_in,
         )
-        return LogCompared.model_validate(found)
 
     return routes

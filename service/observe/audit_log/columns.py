@@ -19,6 +19,7 @@ COLUMNS: Final[Mapping[str, str]] = {
         for text in ("response", "prompt", "reference")
         for part in ("", "_sha256", "_chars")
     },
+    "reference_is_json": "BOOLEAN",
 }
 """The columns of every table with DuckDB's types, whether its file is a log, or what `rewardline score` wrote. What a file
 lacks is null."""

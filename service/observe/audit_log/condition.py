@@ -6,7 +6,7 @@ the text itself is run.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
@@ -26,15 +26,15 @@ _CLASSES: Final = frozenset(
 _TYPES: Final = frozenset(("INTEGER", "BIGINT", "DOUBLE", "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP"))
 _FUNCTIONS: Final = frozenset(
     (
-        *("+", "-", "*", "/", "//", "%", "~~", "!~~", "~~*", "!~~*", "->", "->>"),
+        *("+", "-", "*", "/", "//", "%", "->>"),
+        *("~~", "!~~", "~~*", "!~~*", "like_escape", "not_like_escape", "ilike_escape", "not_ilike_escape"),
         *("abs", "round", "floor", "ceil", "isfinite", "isnan", "lower", "upper", "length", "left", "right"),
         *("contains", "starts_with", "ends_with", "prefix", "suffix", "regexp_matches", "regexp_full_match"),
         *("json_extract", "json_extract_string", "json_type", "json_array_length", "json_exists"),
         *("epoch", "year", "month", "day", "hour", "minute"),
     )
 )
-_EMPTY: Final = "SELECT true WHERE true"
-_LEAD: Final = "SELECT CAST('t' AS BOOLEAN) WHERE "
+_SELECT: Final = "SELECT true WHERE ({}\n)"
 
 
 class BadCondition(Exception):
@@ -48,40 +48,34 @@ def checked(tables: "Tables", text: str) -> str:
     Raises:
         BadCondition
     """
-    parsed = _tree(tables, f"SELECT true WHERE ({text}\n)")
+    parsed = _tree(tables, _SELECT.format(text))
     if parsed.get("error"):
         problem = parsed.get("error_message", "it cannot be read")
         raise BadCondition(f"{problem}; write it as reward < 0.5 AND run_id = 'a'")
-    condition = _only_condition(parsed)
-    for node in _nodes(condition):
-        _check(node)
-    tree = _tree(tables, _EMPTY)
+    condition = parsed["statements"][0]["node"].get("where_clause")
+    tree = _tree(tables, _SELECT.format("true"))
     tree["statements"][0]["node"]["where_clause"] = condition
-    ((select,),) = tables.sql("SELECT json_deserialize_sql($tree::JSON)", {"tree": json.dumps(tree)})
-    sql = f"TRY({select.partition(' WHERE ')[2]})"
+    nodes = list(_nodes(condition))
+    for node in nodes:
+        _check(node)
+    if parsed != tree or condition is None:
+        raise BadCondition("it is more than a condition; write what stands behind WHERE alone")
     try:
+        for pattern in _patterns(nodes):  # which `TRY` would hide, and no record matches
+            tables.sql("SELECT regexp_matches('', $pattern)", {"pattern": pattern})
+        ((select,),) = tables.sql("SELECT json_deserialize_sql($tree::JSON)", {"tree": json.dumps(tree)})
+        sql: str = select.partition(" WHERE ")[2]
         tables.sql(f"SELECT 1 FROM {tables.together([])[0]} WHERE {sql}")
     except duckdb.Error as error:
         message = str(error).partition("\n")[0]
         raise BadCondition(message.removeprefix("Binder Error: ")) from error
-    return sql
+    return f"TRY({sql})"
 
 
 def _tree(tables: "Tables", select: str) -> JSON:
     ((text,),) = tables.sql("SELECT json_serialize_sql($select)", {"select": select})
     tree: JSON = json.loads(text)
     return tree
-
-
-def _only_condition(parsed: JSON) -> JSON:
-    """The condition of the select, which must have nothing else."""
-    (statement,) = parsed["statements"]
-    node = statement["node"]
-    is_plain = node["type"] == "SELECT_NODE" and not node["modifiers"] and node["from_table"]["type"] == "EMPTY"
-    condition = node.get("where_clause")
-    if not is_plain or not isinstance(condition, dict):
-        raise BadCondition("it is more than a condition; write what stands behind WHERE alone")
-    return condition
 
 
 def _nodes(value: Any) -> Iterator[JSON]:
@@ -97,7 +91,20 @@ def _nodes(value: Any) -> Iterator[JSON]:
             pending.extend(value)
 
 
+def _patterns(nodes: Sequence[JSON]) -> Iterator[str]:
+    """The patterns that are written out."""
+    for node in nodes:
+        if node["class"] == "FUNCTION" and node["function_name"].lower().startswith("regexp_"):
+            for argument in node["arguments"][1:2]:
+                if (literal := argument["expression"].get("literal")) is not None:
+                    yield str(literal["text"])
+
+
 def _check(node: JSON) -> None:
+    if node["class"] == "LAMBDA":
+        raise BadCondition(
+            "`->` is not possible here; write `->>`, which gives text, and cast it: (metadata ->> '$.step')::INTEGER"
+        )
     if node["class"] not in _CLASSES:
         raise BadCondition(f"{node['class'].lower()} is not possible in a condition on one record")
     if node["class"] == "COLUMN_REF":
@@ -107,5 +114,5 @@ def _check(node: JSON) -> None:
             raise BadCondition(f"there is no column {name!r}{hint}")
     if node["class"] == "FUNCTION" and (node["function_name"].lower() not in _FUNCTIONS or node["schema"]):
         raise BadCondition(f"the function {node['function_name']!r} is not possible here")
-    if node["class"] == "TYPE" and node["type_name"] not in _TYPES:
+    if node["class"] == "TYPE" and node["type_name"].upper() not in _TYPES:
         raise BadCondition(f"the type {node['type_name']} is not possible here; there are {', '.join(sorted(_TYPES))}")

@@ -51,6 +51,9 @@ def case_of(record: JSON, correction: Correction) -> JSON:
             raise NotACase(
                 f"the log cut the {name} of this record (audit_max_text_chars), so that it would be another case"
             )
+    params = _plain(record["params"])
+    if isinstance(params, str):
+        raise NotACase("the log cut the params of this record (audit_max_text_chars), so that it would be another case")
     judge = "recipe" if record["recipe"] else "verifier"
     if not record[judge]:
         raise NotACase("the record names neither a verifier nor a recipe")
@@ -58,9 +61,9 @@ def case_of(record: JSON, correction: Correction) -> JSON:
         "id": record["id"],
         judge: record[judge],
         "response": messages if isinstance(messages, list) else record["response"],
-        "reference": _value(record["reference"]),
+        "reference": _value(record["reference"], record["reference_is_json"]),
         "prompt": prompts if isinstance(prompts, list) else record["prompt"],
-        "params": _plain(record["params"]),
+        "params": params,
         "data_source": record["data_source"],
     }
     return {
@@ -110,11 +113,11 @@ def _plain(raw: Any) -> Any:
     return None if raw is None else json.loads(bytes(raw))
 
 
-def _value(reference: str | None) -> Any:
-    """The log holds a reference that is not a text as JSON."""
-    if reference is None or not reference.startswith(("[", "{")):
-        return reference
+def _value(reference: str | None, is_json: bool | None) -> Any:
+    """The log holds a reference that is not a text as JSON. Records of older releases do not say which it was."""
+    if is_json is None:
+        is_json = reference is not None and reference.startswith(("[", "{"))
     try:
-        return json.loads(reference)
+        return json.loads(reference) if is_json and reference is not None else reference
     except (ValueError, RecursionError):
         return reference

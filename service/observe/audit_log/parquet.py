@@ -38,6 +38,7 @@ _SCHEMA: Final = pa.schema(
             for text in ("response", "prompt", "reference")
             for part in ("", "_sha256", "_chars")
         ),
+        ("reference_is_json", pa.bool_()),
     ]
 )
 _decoder: Final = msgspec.json.Decoder(Record)

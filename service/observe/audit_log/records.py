@@ -70,6 +70,8 @@ class Record(msgspec.Struct, omit_defaults=True):
     params: msgspec.Raw = ABSENT
     prompt_messages: msgspec.Raw = ABSENT
     """The prompt if it came as messages; then `prompt` is all of it as text."""
+    reference_is_json: bool | None = None
+    """Whether the reference was another value than a text: `[1, 2]` may be either. None in records of older releases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +156,7 @@ def _record(
         if prompt_text is not None:
             record.prompt_sha256, record.prompt_chars = _digest_and_length(prompt_text)
         if reference is not None:
-            record.reference_sha256, record.reference_chars = _digest_and_length(reference)
+            record.reference_sha256, record.reference_chars = _digest_and_length(reference[0])
         checks = [
             {name: value for name, value in check.items() if name in _CHECK_FIELDS} for check in result.checks or ()
         ]
@@ -169,7 +171,8 @@ def _record(
         if isinstance(prompt, list) and prompt:
             record.prompt_messages = _json(_encoder.encode(prompt), rules)
     if reference is not None:
-        record.reference, record.reference_chars = reference[:limit], len(reference)
+        (text, record.reference_is_json) = reference
+        record.reference, record.reference_chars = text[:limit], len(text)
     record.params = _json(bytes(item.params), rules)
     record.extracted = None if result.extracted is None else _sound(result.extracted)[:limit]
     record.checks = _encoded(result.checks, rules) if result.checks else ABSENT
@@ -218,17 +221,18 @@ def _label(text: str | None) -> str | None:
     return None if text is None else _sound(text)
 
 
-def _reference(item: ScoreItem, references: Mapping[str, msgspec.Raw]) -> str | None:
-    """The reference of the item, under whichever name it came."""
+def _reference(item: ScoreItem, references: Mapping[str, msgspec.Raw]) -> tuple[str, bool] | None:
+    """The reference of the item, under whichever name it came; and whether it is JSON of another value than a text."""
     shared = references.get(item.reference_id, ABSENT) if item.reference_id is not None else ABSENT
     for raw in map(bytes, (item.reference, shared, item.ground_truth, item.test_cases)):
         if not raw:
             continue
         json_bytes = raw.replace(DAMAGED_JSON, b"\\ufffd")
+        is_json = not json_bytes.startswith(b'"')
         try:
-            return _text_decoder.decode(json_bytes) if json_bytes.startswith(b'"') else _compact(json_bytes)
+            return _compact(json_bytes) if is_json else _text_decoder.decode(json_bytes), is_json
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            return json_bytes.decode("utf-8", "replace")
+            return json_bytes.decode("utf-8", "replace"), is_json
     return None
 
 

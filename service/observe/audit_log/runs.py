@@ -86,29 +86,36 @@ def steps(tables: "Tables", filters: Filters) -> JSON:
         "groups": "count(*)",
         "without_signal": "count(*) FILTER (rewarded > 1 AND low = high)",
     }
-    rows = _dicts(
-        tables,
-        columns,
-        "FROM (SELECT run, judge, step, prompt, count(*) AS count, count(*) FILTER (status = 'failed') AS failed, "
+    selected = ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
+    tables.sql(
+        f"CREATE TEMP TABLE points AS SELECT {selected} FROM "
+        "(SELECT run, judge, step, prompt, count(*) AS count, count(*) FILTER (status = 'failed') AS failed, "
         "count(*) FILTER (status = 'invalid') AS invalid, sum(reward) AS total, count(reward) AS rewarded, "
         "coalesce(sum(elapsed_ms), 0) AS latency, min(reward) AS low, max(reward) AS high "
         f"FROM answers WHERE step IS NOT NULL GROUP BY {_GROUP}) "
-        f"GROUP BY run, judge, step ORDER BY run, judge, step LIMIT {MOST_STEPS}",
+        f"GROUP BY run, judge, step ORDER BY run, judge, step LIMIT {MOST_STEPS + 1}"
     )
-    places = {(row["run"], row["judge"], row["step"]): row for row in rows}
-    for row in rows:
-        row["reasons"] = {}
+    rows = _dicts(tables, dict(zip(columns, columns, strict=True)), "FROM points ORDER BY run, judge, step")
+    places = {(row["run"], row["judge"], row["step"]): row | {"reasons": {}} for row in rows[:MOST_STEPS]}
     for run, judge, step, reason, count in tables.sql(
-        "SELECT run, judge, step, reason, count(*) FROM answers WHERE step IS NOT NULL GROUP BY ALL ORDER BY ALL"
+        "SELECT run, judge, step, reason, count(*) FROM answers SEMI JOIN points USING (run, judge, step) "
+        "GROUP BY ALL ORDER BY ALL"
     ):
         if (run, judge, step) in places:
             places[run, judge, step]["reasons"][reason] = count
     ((without_step,),) = tables.sql("SELECT count(*) FROM answers WHERE step IS NULL")
-    return {"steps": rows, "without_step": without_step, "read": tables.tally.as_json()}
+    return {
+        "steps": list(places.values()),
+        "is_more": len(rows) > MOST_STEPS,
+        "without_step": without_step,
+        "read": tables.tally.as_json(),
+    }
 
 
 def compared(tables: "Tables", filters: Filters, run: str, other: str, limit: int) -> JSON:
-    """The prompts that both runs answered, with the mean reward of each; flips first, then by the difference."""
+    """The prompts that both runs answered, with the mean reward of each; flips first, then by the difference.
+    Of equal ones those that the other run loses come first, because these are looked for, then by the text.
+    """
     _read(tables, filters)
     tables.sql(
         "CREATE TEMP TABLE pairs AS SELECT judge, prompt, any_value(shown) AS shown, "
@@ -123,7 +130,8 @@ def compared(tables: "Tables", filters: Filters, run: str, other: str, limit: in
     rows = _dicts(
         tables,
         {**columns, "is_flip": is_flip},
-        f"FROM pairs WHERE {both} ORDER BY {is_flip} DESC, abs(mean - other_mean) DESC, judge, prompt LIMIT {limit}",
+        f"FROM pairs WHERE {both} ORDER BY {is_flip} DESC, abs(mean - other_mean) DESC, other_mean - mean, shown, judge, "
+        f"prompt LIMIT {limit}",
     )
     names = ("prompts", "mean_reward", "other_mean_reward", "gained", "lost", "only", "other_only")
     (counts,) = tables.sql(

@@ -246,7 +246,7 @@ def summary(tables: "Tables", filters: Filters) -> JSON:
 def export(tables: "Tables", filters: Filters, form: Literal["jsonl", "parquet"], output: int) -> None:
     """Write the records to a pipe. `output` is its descriptor, which the tables may write to."""
     # A damaged file is found before anything of it is written.
-    readable = [table for table in tables.tables if tables.read(table, "SELECT count(status) FROM {rows}")]
+    readable = [table for table in tables.tables if tables.read(table, "SELECT count(status) FROM {}".format)]
     columns = {name: name for name in COLUMNS} | {"time": _TIME, "request_id": "coalesce(request_id, '')"}
     if form == "parquet":  # as the log's own files
         columns |= {name: f"{name}::VARCHAR" for name, kind in COLUMNS.items() if kind == "JSON"}
@@ -286,8 +286,10 @@ class Wanted:
         narrow = ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
         is_readable = tables.read(
             table,
-            f"CREATE OR REPLACE TEMP TABLE part AS SELECT {narrow}, is_whole, is_wanted FROM (SELECT *, "
-            f"{_IS_WHOLE} AS is_whole, {_IS_WHOLE} AND coalesce({self.condition}, false) AS is_wanted FROM {{rows}})",
+            lambda rows: (
+                f"CREATE OR REPLACE TEMP TABLE part AS SELECT {narrow}, is_whole, is_wanted FROM (SELECT *, "
+                f"{_IS_WHOLE} AS is_whole, {_IS_WHOLE} AND coalesce({self.condition}, false) AS is_wanted FROM {rows})"
+            ),
             self.values,
         )
         if is_readable:
@@ -329,8 +331,10 @@ def _rows(tables: "Tables", positions: Sequence[_Place], columns: Mapping[str, s
     for number in {number for _, number, _ in positions}:
         table = tables.tables[number]
         lines = [line for _, of, line in positions if of == number]
-        statement = f"CREATE OR REPLACE TEMP TABLE shown AS SELECT {columns_sql} FROM {{rows}} WHERE list_contains($lines, line)"
-        if not tables.read(table, statement, {"lines": lines}):
+        statement = (
+            f"CREATE OR REPLACE TEMP TABLE shown AS SELECT {columns_sql} FROM {{}} WHERE list_contains($lines, line)"
+        )
+        if not tables.read(table, statement.format, {"lines": lines}):
             continue
         for values in tables.sql("SELECT * FROM shown"):
             row = dict(zip(columns, values, strict=True))

@@ -154,18 +154,18 @@ class Tables:
             raise MemoryError("the query needs more than it may have") from error
         return rows
 
-    def read(self, table: Table, text: str, values: Mapping[str, Any] | None = None) -> bool:
-        """Run a statement on a file. `{rows}` in it stands for the file's rows. False if the file cannot be read; then
-        the tally says so.
+    def read(self, table: Table, select: Callable[[str], str], values: Mapping[str, Any] | None = None) -> bool:
+        """Run a statement on a file. `select` makes it of the SQL for the file's rows. False if the file cannot be read;
+        then the tally says so.
         """
         if not table.is_readable:
             return False
         try:
-            self.sql(text.replace("{rows}", table.rows), values)
+            self.sql(select(table.rows), values)
         except duckdb.Error as error:
             self._complain(table.path, str(error).partition("\n")[0])
             table.is_readable = self._rescue(table)
-            return self.read(table, text, values)
+            return self.read(table, select, values)
         return True
 
     def together(self, tables: Sequence[Table]) -> list[str]:

@@ -301,6 +301,42 @@ def test_a_conversation_is_rendered_and_none_of_its_markup_is_the_page_s(
     assert opened.complaints == []
 
 
+OTHER_DIALECTS: dict[str, list[dict[str, Any]]] = {
+    "responses": [
+        {"type": "reasoning", "summary": [{"type": "summary_text", "text": "I *see*"}]},
+        {"type": "function_call", "call_id": "c", "name": "find", "arguments": '{"q": "<b>"}'},
+        {"type": "function_call_output", "call_id": "c", "output": "**7**"},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "**5**"}]},
+    ],
+    "blocks": [
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "thinking": "I *see*"},
+                {"type": "tool_use", "id": "c", "name": "find", "input": {"q": "<b>"}},
+            ],
+        },
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "**7**"}]},
+        {"role": "assistant", "content": [{"type": "text", "text": "**5**"}]},
+    ],
+}
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("dialect", OTHER_DIALECTS)
+def test_items_and_blocks_are_rendered_as_messages_are(logged: Logged, context: BrowserContext, dialect: str) -> None:
+    opened = Log(context, logged([{"verifier": "math", "response": OTHER_DIALECTS[dialect], "reference": "5"}]))
+    opened.says("1 of 1")
+    opened.page.keyboard.press("j")
+    told = opened.page.get_by_role("group", name="Conversation")
+    expect(told.locator("summary")).to_have_text("Thinking, 7 characters")
+    expect(told.locator(".call")).to_have_text('calls find{  "q": "<b>"}')
+    expect(told.locator("pre", has_text="**7**")).to_be_visible()
+    expect(told.locator("strong")).to_have_text(["5"])
+    expect(told).not_to_contain_text("(empty)")
+    assert opened.complaints == []
+
+
 @pytest.mark.browser
 def test_texts_that_are_hard_to_read_hold_nothing_up(logged: Logged, context: BrowserContext) -> None:
     texts = ["> ", "[", "*a ", "\\[", "$a$ ", "`", "- ", "<a ", "[a](", "|a|\n|-|\n", "**", "~~", "$$", "\\("]
@@ -385,7 +421,7 @@ def test_two_runs_are_compared_flips_first(trained: Served, context: BrowserCont
     form.get_by_role("button", name="Compare").click()
     opened.says("3 prompts in both: mean reward 0.8889 and 0.5556; 0 gained, 1 lost.")
     rows = opened.page.locator("#view tbody tr")
-    expect(rows).to_contain_text(["**three**?numeric1 (6)0 (6)lost", "**two**", "**one**"])
+    expect(rows).to_contain_text(["**three**?numeric1 (6)0 (6)lost", "**one**", "**two**"])
     rows.first.get_by_role("button").click()
     expect(opened.page.locator("#group article .score")).to_have_text(["1"] * 6 + ["0"] * 6)
     assert opened.complaints == []

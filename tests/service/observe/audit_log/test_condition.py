@@ -37,6 +37,9 @@ def chosen(folder: Path, where: str) -> int:
         ("extracted::INTEGER BETWEEN 3 AND 5", 3),
         ("response::INTEGER = 1", 0),
         ("NOT cached -- that is all", 10),
+        ("response LIKE '%\\_%' ESCAPE '\\'", 0),
+        ("moment >= DATE '2026-03-01'", 10),
+        ("response <> '{rows}'", 10),
     ],
 )
 def test_a_condition_chooses(tmp_path: Path, where: str, count: int) -> None:
@@ -55,6 +58,11 @@ def test_a_condition_chooses(tmp_path: Path, where: str, count: int) -> None:
         ("reward IN (SELECT reward FROM found)", "subquery"),
         ("true) UNION SELECT (true", "more than a condition"),
         ("true) LIMIT (SELECT 1", "more than a condition"),
+        ("true); SELECT (true", "more than a condition"),
+        ("true) QUALIFY (reward > 1", "more than a condition"),
+        ("NOT " * 400 + "true", "maximum nesting depth"),
+        ("regexp_matches(response, '(')", "missing )"),
+        ("metadata -> '$.step' = 1", "write `->>`"),
         ("true; DROP TABLE found", "syntax error"),
         ("list_sum(list_transform([1], x -> x)) = 1", "is not possible"),
         ("row_number() OVER () = 1", "window"),

@@ -43,12 +43,18 @@ def test_a_case_is_the_item_with_what_it_should_have_got(tmp_path: Path) -> None
     assert case_of(stored(tmp_path, recipe="think_math"), WRONG)["recipe"] == "think_math"
 
 
+@pytest.mark.parametrize("reference", ["[1, 2]", [1, 2], "{}", {}, "7", 7, "[", None])
+def test_a_reference_stays_the_text_or_the_value_that_it_was(tmp_path: Path, reference: object) -> None:
+    assert case_of(stored(tmp_path, reference=reference), WRONG).get("reference") == reference
+
+
 @pytest.mark.parametrize(
     ("rules", "fields", "message"),
     [
         (Rules(redact=True), {}, "the log holds no response"),
         (Rules(max_text_chars=5), {}, "the log cut the response"),
         (Rules(max_text_chars=10), {"reference": "7" * 20}, "the log cut the reference"),
+        (Rules(max_text_chars=10), {"reference": "7", "params": {"abs_tol": 0.125}}, "the log cut the params"),
     ],
 )
 def test_what_cannot_be_judged_again_is_not_a_case(tmp_path: Path, rules: Rules, fields: JSON, message: str) -> None:

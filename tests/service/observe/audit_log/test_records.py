@@ -38,7 +38,7 @@ def test_a_record_says_which_answer_got_which_reward_and_why() -> None:
         "cached": False, "elapsed_ms": 0.5, "request_id": "request-1", "recipe": "r", "tag": "gsm8k",
         "extracted": "12", "detail": {"method": "exact"}, "checks": [{"name": "math"}], "metadata": {"step": 3},
         "response": "so 12", "response_chars": 5, "prompt": "6+6?", "prompt_chars": 4,
-        "reference": "12", "reference_chars": 2,
+        "reference": "12", "reference_chars": 2, "reference_is_json": False,
     }  # fmt: skip
 
 

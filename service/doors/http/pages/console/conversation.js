@@ -1,59 +1,83 @@
-/** A whole conversation: who says what, what is thought, which tools are called and what they answer. */
+/** A whole conversation: who says what, what is thought, which tools are called and what they answer. It may be written as
+ * OpenAI's chat or Responses, or as Anthropic's blocks, as the service judges them. */
 import { make } from "./dom.js";
+import { exact } from "./exact.js";
 import { rendered } from "./rendered.js";
+import { shown } from "./texts.js";
 
 const plain = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
 const count = (value) => value.toLocaleString("en");
+const isObject = (value) => value !== null && typeof value === "object";
 /** Fields in which servers give what a model thought. */
 const THOUGHTS = ["reasoning_content", "reasoning", "thinking"];
 const THINKING = /^\s*<think(?:ing)?>([\s\S]*?)(?:<\/think(?:ing)?>|$)/;
+/** Who says what has no role. */
+const ROLES = { reasoning: "assistant", function_call: "assistant", function_call_output: "tool" };
+const ASKED = ["user", "prompt", "system", "developer"];
 
 /** The steps of a record: of its prompt, and of its response. */
 export function conversation(record) {
-  const steps = [...said(record.prompt_messages, record.prompt, "prompt"), ...said(record.response_messages, record.response, "response")];
-  return steps.length ? make("div", { class: "conversation", role: "group", "aria-label": "Conversation" }, steps.map(step)) : null;
+  const steps = [...prompt(record, "prompt"), ...response(record, "response")];
+  return steps.length ? make("div", { class: "conversation", role: "group", "aria-label": "Conversation" }, steps) : null;
 }
 
-/** The prompt or the response of a record alone. */
-export const prompt = (record) => said(record.prompt_messages, record.prompt, "").map(step);
-export const response = (record) => said(record.response_messages, record.response, "").map(step);
+/** The prompt or the response of a record alone. `role` is whose a text is. */
+export const prompt = (record, role = "") => steps(record.prompt_messages, record.prompt, role);
+export const response = (record, role = "") => steps(record.response_messages, record.response, role);
 
-function said(messages, text, role) {
-  if (Array.isArray(messages)) return messages.filter((each) => each !== null && typeof each === "object");
-  return text === null || text === undefined ? [] : [{ role, content: text }];
+function steps(messages, text, role) {
+  if (Array.isArray(messages)) return messages.filter(isObject).map(step);
+  return text === null || text === undefined ? [] : [step({ role, content: text })];
 }
 
 function step(message) {
-  const parts = [...thoughts(message), ...content(message), ...calls(message)];
-  const name = [message.role, message.name].filter((each) => typeof each === "string" && each).join(" ");
-  return make("div", { class: `step ${["user", "prompt", "system"].includes(message.role) ? "asked" : ""}` }, name ? make("p", { class: "who" }, name) : null, parts.length ? parts : make("p", { class: "quiet" }, "(empty)"));
+  const role = message.role ?? (Object.hasOwn(ROLES, message.type) ? ROLES[message.type] : message.type);
+  const name = [role, message.name].filter((each) => typeof each === "string" && each).join(" ");
+  const parts = message.role === undefined ? block(message, role) : said(message);
+  return make("div", { class: `step ${ASKED.includes(role) ? "asked" : ""}` }, name ? make("p", { class: "who" }, name) : null, parts.length ? parts : make("p", { class: "quiet" }, "(empty)"));
 }
 
-const thought = (text) => make("details", {}, make("summary", {}, `Thinking, ${count(text.length)} characters`), rendered(text));
-const thoughts = (message) => THOUGHTS.map((name) => message[name]).filter((each) => typeof each === "string" && each).map(thought);
-
-function content(message) {
-  const given = message.content;
-  if (given === null || given === undefined || given === "") return [];
-  const parts = Array.isArray(given) ? given : [given];
-  return parts.flatMap((part) => {
-    const text = typeof part === "string" ? part : part && typeof part.text === "string" ? part.text : null;
-    if (text === null || message.role === "tool") return [make("pre", { class: "whole", dir: "auto" }, plain(text ?? part))];
-    const thinking = THINKING.exec(text);
-    return thinking ? [thought(thinking[1]), rendered(text.slice(thinking[0].length))] : [rendered(text)];
-  });
+function said(message) {
+  const thoughts = THOUGHTS.map((name) => message[name]).filter((each) => typeof each === "string" && each);
+  const calls = Array.isArray(message.tool_calls) ? message.tool_calls : isObject(message.function_call) ? [message.function_call] : [];
+  return [...thoughts.map(thought), ...blocks(message.content, message.role), ...calls.filter(isObject).map(call)];
 }
 
-function calls(message) {
-  if (!Array.isArray(message.tool_calls)) return [];
-  return message.tool_calls.map((call) => {
-    const named = call && typeof call.function === "object" && call.function ? call.function : call || {};
-    return make("div", { class: "call" }, make("p", {}, "calls ", make("code", {}, plain(named.name ?? "(no name)"))), make("pre", { class: "whole", dir: "auto" }, indented(named.arguments ?? named.input ?? {})));
-  });
+const blocks = (given, role) => (given === null || given === undefined || given === "" ? [] : [given].flat().flatMap((part) => block(part, role)));
+const raw = (value) => make("pre", { class: "whole", dir: "auto" }, shown(plain(value)));
+
+/** The elements of a block of content, or of an item without a role. */
+function block(part, role) {
+  if (typeof part === "string") return text(part, role);
+  if (isObject(part) && Object.hasOwn(BLOCKS, part.type)) return BLOCKS[part.type](part, role);
+  return isObject(part) && typeof part.text === "string" ? text(part.text, role) : [raw(part)];
+}
+
+const BLOCKS = {
+  thinking: (part) => (typeof part.thinking === "string" ? [thought(part.thinking)] : [raw(part)]),
+  reasoning: ({ summary, content }) => [summary, content].flat().filter((each) => isObject(each) && typeof each.text === "string").map((each) => thought(each.text)),
+  tool_use: (part) => [call(part)],
+  function_call: (part) => [call(part)],
+  tool_result: ({ content }) => blocks(content, "tool"),
+  function_call_output: ({ output }) => blocks(output, "tool"),
+};
+
+/** What a tool answers stays as it is written: it is data, and no model's markdown. */
+function text(given, role) {
+  if (role === "tool") return [raw(given)];
+  const thinking = THINKING.exec(given);
+  return thinking ? [thought(thinking[1]), rendered(given.slice(thinking[0].length))] : [rendered(given)];
+}
+
+const thought = (given) => make("details", {}, make("summary", {}, `Thinking, ${count(given.length)} characters`), rendered(given));
+
+function call(given) {
+  const named = isObject(given.function) ? given.function : given;
+  return make("div", { class: "call" }, make("p", {}, "calls ", make("code", {}, plain(named.name ?? "(no name)"))), raw(indented(named.arguments ?? named.args ?? named.input ?? {})));
 }
 
 /** Arguments as JSON on lines of their own, where they are JSON. */
 function indented(given) {
-  if (typeof given !== "string") return plain(given);
-  try { return JSON.stringify(JSON.parse(given), null, 2); } catch { return given; }
+  if (typeof given !== "string") return given;
+  try { return exact(given); } catch { return given; }
 }

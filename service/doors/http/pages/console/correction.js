@@ -1,5 +1,5 @@
 /** A person's own verdict on a record. The service keeps it as a case, which `rewardline check` judges again. */
-import { make } from "./dom.js";
+import { make, saveAs } from "./dom.js";
 import { call, problem } from "./call.js";
 
 export function correction(record) {
@@ -11,7 +11,10 @@ export function correction(record) {
     make("label", {}, "Why ", make("input", { name: "note", maxlength: 2000, autocomplete: "off" })),
     make("button", { type: "submit" }, "Keep the correction"));
   const isOther = () => form.elements.expected.value === "other";
-  const hide = () => { form.elements.score.parentElement.hidden = !isOther(); };
+  const hide = () => {
+    form.elements.score.parentElement.hidden = !isOther();
+    form.elements.score.required = isOther();
+  };
   form.elements.expected.value = record.status === "ok" && record.score >= 0.5 ? "0" : "1";
   form.elements.expected.addEventListener("change", hide);
   hide();
@@ -23,7 +26,7 @@ export function correction(record) {
       const reply = await call("/v1/log/corrections", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ row: record.row, ...verdict, note: note.value }) });
       if (!reply.ok) return told.replaceChildren(await problem(reply));
       const { count } = await reply.json();
-      return told.replaceChildren(`Kept. ${count === 1 ? "It is the only case" : `There are ${count} cases`}: `, make("a", { href: "/v1/log/corrections", download: "cases.jsonl", onclick: save }, "save them"), ", and `rewardline check cases.jsonl` judges them again.");
+      return told.replaceChildren(`Kept. ${count === 1 ? "It is the only case" : `There are ${count} cases`}: `, make("a", { href: "/v1/log/corrections", download: "cases.jsonl", onclick: (event) => save(event, told) }, "save them"), ", and `rewardline check cases.jsonl` judges them again.");
     } catch (error) {
       return told.replaceChildren(error.message);
     }
@@ -32,10 +35,13 @@ export function correction(record) {
 }
 
 /** Save all cases as a file, with the reader's key. */
-async function save(event) {
+async function save(event, told) {
   event.preventDefault();
-  const reply = await call("/v1/log/corrections");
-  const link = make("a", { href: URL.createObjectURL(await reply.blob()), download: "cases.jsonl" });
-  link.click();
-  URL.revokeObjectURL(link.href);
+  try {
+    const reply = await call("/v1/log/corrections");
+    if (!reply.ok) return told.replaceChildren(await problem(reply));
+    return saveAs(await reply.blob(), "cases.jsonl");
+  } catch (error) {
+    return told.replaceChildren(error.message);
+  }
 }

@@ -1,5 +1,5 @@
 /** The audit of a data set: choose a file, say what its columns are for, and see what is wrong with its rows. */
-import { byId, make } from "./dom.js";
+import { byId, make, saveAs } from "./dom.js";
 import { call, json, problem, whenKeyIsGiven } from "./call.js";
 import { exact, isKept } from "./exact.js";
 import { mended } from "./mend.js";
@@ -257,9 +257,7 @@ async function take(path, name, made = (reply) => reply.blob()) {
   byId("taken").textContent = "";
   const reply = await call(`/v1/audits/${shown.audit_id}/${path}`);
   if (!reply.ok) return say(await problem(reply));
-  const link = make("a", { href: URL.createObjectURL(await made(reply)), download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+  saveAs(await made(reply), name);
 }
 
 async function takeFixes() {

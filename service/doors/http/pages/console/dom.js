@@ -12,6 +12,13 @@ export function make(tag, attributes = {}, ...children) {
 
 export const byId = (id) => document.getElementById(id);
 
+/** Save a file as a browser saves downloads. */
+export function saveAs(content, name) {
+  const link = make("a", { href: URL.createObjectURL(content), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+}
+
 /** A table that scrolls by itself. Cells are texts or elements; what is a cell already stays as it is. */
 export function table(label, heads, rows, attributes = {}) {
   const cells = (tag, given, of) => of.map((each) => (each instanceof HTMLTableCellElement ? each : make(tag, given, each)));

@@ -1,5 +1,5 @@
 /** The log: stored records searched, counted and opened. The address holds the search, so that it can be shared. */
-import { byId, make } from "./dom.js";
+import { byId, make, saveAs } from "./dom.js";
 import { call, json, problem, whenKeyIsGiven } from "./call.js";
 import { exact } from "./exact.js";
 import { bars, histogram, overTime } from "./bars.js";
@@ -283,7 +283,7 @@ function links(record, item, isRedacted) {
   const quiet = (said) => make("p", { class: "quiet" }, said);
   if (isRedacted) return [quiet("The log holds only hashes of the texts (audit_redact), so that the case cannot be opened.")];
   if (record.response === null) return [quiet("This file holds verdicts only, without the responses.")];
-  const isCut = record.response_chars !== null && Array.from(record.response).length < record.response_chars && !record.response_messages;
+  const isCut = record.response_chars !== null && Array.from(record.response).length < record.response_chars && !Array.isArray(record.response_messages);
   const said = isCut ? [quiet(`The log cut the response, which had ${count(record.response_chars)} characters (audit_max_text_chars).`)] : [];
   return hasPlayground && (item.verifier || item.recipe) ? [make("p", {}, make("a", { href: `/#${packed(item)}` }, "Open in the playground")), ...said] : said;
 }
@@ -292,15 +292,15 @@ function links(record, item, isRedacted) {
 function itemOf(record) {
   const item = record.recipe ? { recipe: record.recipe } : record.verifier ? { verifier: record.verifier } : {};
   if (record.response !== null) item.response = Array.isArray(record.response_messages) ? JSON.stringify(record.response_messages) : record.response;
-  if (record.reference !== null) item.reference = structured(record.reference);
+  if (record.reference !== null) item.reference = structured(record);
   if (record.prompt !== null) item.prompt = record.prompt;
   if (record.params !== null && typeof record.params === "object") item.params = record.params;
   return item;
 }
 
-/** The log holds a reference that is no text as JSON. */
-function structured(reference) {
-  if (!/^[[{]/.test(reference)) return reference;
+/** The log holds a reference that is not a text as JSON. Records of older releases do not say which it was. */
+function structured({ reference, reference_is_json: isJson }) {
+  if (!(isJson ?? /^[[{]/.test(reference))) return reference;
   try { return exact(reference); } catch { return reference; }
 }
 
@@ -326,9 +326,7 @@ async function download(format) {
   try {
     const reply = await call(`/v1/log/export?${given}`);
     if (!reply.ok) return say(await problem(reply));
-    const link = make("a", { href: URL.createObjectURL(await reply.blob()), download: `log.${format}` });
-    link.click();
-    URL.revokeObjectURL(link.href);
+    saveAs(await reply.blob(), `log.${format}`);
     return say("Exported.");
   } catch (error) {
     return say(`The export broke off: ${error.message}`);

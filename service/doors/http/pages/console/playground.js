@@ -1,5 +1,5 @@
 /** The playground: choose a verifier or a recipe, write a response, and see the verdict as you type. */
-import { byId, make } from "./dom.js";
+import { byId, make, saveAs } from "./dom.js";
 import { call, json, problem, whenKeyIsGiven } from "./call.js";
 import { exact } from "./exact.js";
 import { paramsForm } from "./form.js";
@@ -147,12 +147,7 @@ function say(message) {
   byId("verdict").replaceChildren(make("p", { class: "failed" }, message));
 }
 
-function save() {
-  const text = new Blob([JSON.stringify(shown) + "\n"], { type: "application/x-ndjson" });
-  const link = make("a", { href: URL.createObjectURL(text), download: `${chosen.name}.jsonl` });
-  link.click();
-  URL.revokeObjectURL(link.href);
-}
+const save = () => saveAs(new Blob([JSON.stringify(shown) + "\n"], { type: "application/x-ndjson" }), `${chosen.name}.jsonl`);
 
 for (const field of Object.values(fields)) field.addEventListener("input", later);
 byId("search").addEventListener("input", list);

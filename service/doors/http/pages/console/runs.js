@@ -101,7 +101,7 @@ async function steps(given, narrow, signal) {
   const without = found.without_step ? ` Records whose metadata name no step (step, global_step, training_step or rollout_id): ${count(found.without_step)}.` : "";
   if (!found.steps.length) return [`No steps.${without || " There are no records."}`, []];
   const open = (each) => narrow({ view: "groups", run: each.run, step: each.step, verifier: each.judge });
-  return [`${count(found.steps.length)} points of ${count(new Set(found.steps.map((each) => each.run)).size)} runs.${without}`, [curves(found.steps, open)]];
+  return [`${count(found.steps.length)} points of ${count(new Set(found.steps.map((each) => each.run)).size)} runs.${found.is_more ? " There are more: choose a run." : ""}${without}`, [curves(found.steps, open)]];
 }
 
 async function compare(given, narrow, signal) {

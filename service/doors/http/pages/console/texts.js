@@ -1,7 +1,7 @@
 /** Long texts of callers, folded. */
 import { make } from "./dom.js";
 
-const FIRST_CHARS = 20000;
+const PIECE_CHARS = 20000;
 
 /** A text under its title. It is shown as text, whatever it holds. */
 export function folded(title, whole, isOpen) {
@@ -10,7 +10,21 @@ export function folded(title, whole, isOpen) {
 
 /** A long text shows its beginning, and the whole on demand. */
 export function shown(whole) {
-  if (whole.length <= FIRST_CHARS) return whole;
-  const rest = make("button", { type: "button", onclick: () => rest.replaceWith(whole.slice(FIRST_CHARS)) }, `show ${(whole.length - FIRST_CHARS).toLocaleString("en")} more characters`);
-  return [whole.slice(0, FIRST_CHARS), rest];
+  if (whole.length <= PIECE_CHARS) return whole;
+  const [first, ...others] = pieces(whole);
+  const rest = make("button", { type: "button", onclick: () => rest.replaceWith(...others.map((piece) => make("span", { class: "piece" }, piece))) }, `show ${(whole.length - first.length).toLocaleString("en")} more characters`);
+  return [first, rest];
+}
+
+/** A text in pieces that are blocks of their own, because a browser needs a quarter of a minute for one of a million
+ * characters. They end with a line, or in a line that is longer. */
+function pieces(whole) {
+  const parts = [];
+  for (let start = 0; start < whole.length; start += parts.at(-1).length) {
+    const most = whole.slice(start, start + PIECE_CHARS);
+    const line = most.lastIndexOf("\n") + 1;
+    const isHalf = /[\uD800-\uDBFF]$/.test(most);
+    parts.push(start + most.length === whole.length ? most : most.slice(0, line || most.length - isHalf));
+  }
+  return parts;
 }
