@@ -549,6 +549,16 @@ def test_a_report_says_how_far_it_can_be_believed() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("state", "code", "is_whole"), [("PASSED", 0, True), ("PASSED", 1, False), ("FAILED", 1, True)]
+)
+def test_a_log_of_passes_must_not_end_with_an_error(state: str, code: int, is_whole: bool) -> None:
+    """As swebench.harness.grading has it. What a test prints is not the last code."""
+    log = f">>>>> Start Test Output\n>>>>> Test Exit Code: 0\n{state} a.py::test_a\n>>>>> End Test Output\n>>>>> Test Exit Code: {code}\n"
+    report = report_of("swebench", {"parser": "parse_log_pytest"}, log.encode(), None)
+    assert (report.states, report.is_whole) == ({"a.py::test_a": state.lower()}, is_whole)
+
+
 def test_a_format_that_is_not_there_is_the_callers_mistake() -> None:
     with pytest.raises(InvalidItem, match="there are"):
         plan("grep", {}, NONCE)

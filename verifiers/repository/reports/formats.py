@@ -69,7 +69,8 @@ def report_of(log_format: str, options: Mapping[str, str], log: bytes, report: b
         UnreadableReport: there is no report, or it is not of this format.
     """
     if log_format not in _RUNNERS or (log_format == "unittest" and report is None):
-        return Report(merged(_READERS[log_format](options, log, report)))
+        states = merged(_READERS[log_format](options, log, report))
+        return Report(states, log_format != "swebench" or swebench.is_plausible(states, log))
     if report is None:
         raise UnreadableReport("pytest has written no report")
     signed_report = signed.read(report, options["nonce"])
