@@ -140,7 +140,8 @@ class DockerContainers(Containers):
         self._disk_mb = disk_mb
         self._may_network = may_network
         self._meter = meter or Meter()
-        self._daemon = TaskDaemon(address, at_once=max(4, slots), patience_s=60)
+        # a look at each container waits up to a second for the daemon's next numbers, and others must not wait for it
+        self._daemon = TaskDaemon(address, at_once=max(4, 2 * slots), patience_s=60)
         self._slow = SlowDaemon(address, at_once=4)
         self._turns = Turns(slots, memory_mb)
         self.images = Images(self._daemon, self._slow, rules or ImageRules(), self.counters)
