@@ -176,7 +176,8 @@ def _add_tools(tree: tarfile.TarFile) -> None:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    skipped = {"__pycache__", "test", "tests", "idlelib", "tkinter", "config-3.11-x86_64-linux-gnu", "ensurepip"}
+    """The files, and what is compiled of them: or else each container would compile what it imports, for seconds."""
+    skipped = {"test", "tests", "idlelib", "tkinter", "config-3.11-x86_64-linux-gnu", "ensurepip"}
     for path in sorted(folder.rglob("*")):
         if path.is_file() and not skipped & set(path.relative_to(folder).parts):
             yield path

@@ -25,6 +25,9 @@ MADE: Final = f"{EXCHANGE}/made"
 PROGRAMS: Final = f"{EXCHANGE}/programs"
 """Path of the programs of ours, see `sandbox.containers.programs`."""
 
+PREPARATION_S: Final = 900.0
+"""Wall seconds for what a command prepares, see `Container.run`."""
+
 NO_SPACE: Final = "no_space"
 """The reason of a task for which the disk has no room, through no fault of its own."""
 STARVED: Final = "starved"
@@ -107,11 +110,14 @@ class Container(ABC):
     """One container that runs."""
 
     @abstractmethod
-    async def run(self, command: Sequence[str], limits: TaskLimits | None = None, *, is_report: bool = False) -> Ended:
+    async def run(
+        self, command: Sequence[str], limits: TaskLimits | None = None, *, is_report: bool = False, prepared: str = ""
+    ) -> Ended:
         """Run a command in the working directory of the task; its limits are the task's unless others are given.
 
         A command that meets a limit is over, but its processes may go on until the container is gone. The output of a
-        report decides something, so none of it may be lost; it needs `sh` in the container.
+        report decides something, so none of it may be lost; it needs `sh` in the container. A command that has to prepare
+        itself writes `prepared` when it has: its wall seconds begin then, and it has `PREPARATION_S` for what is before.
 
         Raises:
             SandboxUnavailable: the container is lost; says nothing about the command.

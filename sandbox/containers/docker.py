@@ -36,6 +36,7 @@ from sandbox.containers.base import (
     GIVEN,
     MADE,
     NO_SPACE,
+    PREPARATION_S,
     PROGRAMS,
     STARVED,
     BadTask,
@@ -139,7 +140,8 @@ class DockerContainers(Containers):
         self._disk_mb = disk_mb
         self._may_network = may_network
         self._meter = meter or Meter()
-        self._daemon = TaskDaemon(address, at_once=max(4, slots), patience_s=60)
+        # a look at each container waits up to a second for the daemon's next numbers, and others must not wait for it
+        self._daemon = TaskDaemon(address, at_once=max(4, 2 * slots), patience_s=60)
         self._slow = SlowDaemon(address, at_once=4)
         self._turns = Turns(slots, memory_mb)
         self.images = Images(self._daemon, self._slow, rules or ImageRules(), self.counters)
@@ -412,11 +414,13 @@ class DockerContainer(Container):
         """The CPU seconds of the container. Since the last look, commands count as if each had one thread, always busy."""
         return self._cpu_s + min(1.0, self._cpus) * self._unseen_s
 
-    async def run(self, command: Sequence[str], limits: TaskLimits | None = None, *, is_report: bool = False) -> Ended:
+    async def run(
+        self, command: Sequence[str], limits: TaskLimits | None = None, *, is_report: bool = False, prepared: str = ""
+    ) -> Ended:
         limits = limits or self._task.limits
         mark = secrets.token_hex(16) if is_report else ""
         marked = ("sh", "-c", _REPORT, "sh", mark, *command) if is_report else command
-        ended = await self._run(marked, limits, mark.encode())
+        ended = await self._run(marked, limits, mark.encode(), prepared.encode())
         if self._disk is not None and _free_mb(self._disk) < _FULL_MB and ended.end is not End.DISK_LIMIT:
             ended = await self._on_a_full_disk(ended, limits)
         self._counters.ends[ended.end] = self._counters.ends.get(ended.end, 0) + 1
@@ -448,7 +452,7 @@ class DockerContainer(Container):
         path = posixpath.join(self._workdir, path)
         if self._is_gvisor and not path.startswith(tuple(f"{folder}/" for folder in (EXCHANGE, *self._task.folders))):
             # the daemon may see an old state of the files that are gVisor's own
-            await self._run(("sh", "-c", _BRING, "sh", path), _BRING_LIMITS, b"")
+            await self._run(("sh", "-c", _BRING, "sh", path), _BRING_LIMITS)
             path = f"{MADE}/brought"
         return await self._daemon.get(self.name, path, max_bytes, is_wanted)
 
@@ -494,13 +498,13 @@ class DockerContainer(Container):
             await _read(begun, output or _Output(1 << 10))
         return await self._exit_code(begun.id, patiently=True)
 
-    async def _run(self, command: Sequence[str], limits: TaskLimits, mark: bytes) -> Ended:
+    async def _run(self, command: Sequence[str], limits: TaskLimits, mark: bytes = b"", prepared: bytes = b"") -> Ended:
         clock = asyncio.get_running_loop().time
         begun = await self._begin(command, user=self._user, folder=self._workdir)
         started = self._looked = clock()
-        output, tick_s = _Output(limits.output_bytes, mark), _REPORT_TICK_S if mark else _TICK_S
+        output, tick_s = _Output(limits.output_bytes, mark, prepared), _REPORT_TICK_S if mark else _TICK_S
         reading = asyncio.ensure_future(_read(begun, output))
-        watching = asyncio.ensure_future(self._watch(limits))
+        watching = asyncio.ensure_future(self._watch(limits, output))
 
         def ended(end: End, exit_code: int | None = None) -> Ended:
             return Ended(end, exit_code, output.content, self._cpu_s, clock() - started)
@@ -529,16 +533,19 @@ class DockerContainer(Container):
             begun.connection.close()
             self._unseen_s += clock() - self._looked
 
-    async def _watch(self, limits: TaskLimits) -> End:
+    async def _watch(self, limits: TaskLimits, output: "_Output") -> End:
         """The limit that the container meets. Looking takes the daemon half a second, so nobody waits for it.
 
         Raises:
             SandboxUnavailable: the daemon is gone, or the machine is too busy to run the container.
         """
         clock = asyncio.get_running_loop().time
-        patience = Patience(limits.wall_s, self._cpus, clock(), self._cpu_s)
+        is_prepared = output.is_prepared
+        patience = Patience(limits.wall_s if is_prepared else PREPARATION_S, self._cpus, clock(), self._cpu_s)
         while True:
             await asyncio.sleep(_TICK_S)
+            if output.is_prepared and not is_prepared:
+                is_prepared, patience = True, Patience(limits.wall_s, self._cpus, clock(), self._cpu_s)
             usage = await self._daemon.usage(self.name)
             if usage is not None:
                 self._cpu_s = max(self._cpu_s, usage.cpu_s - self._counted_s)
@@ -670,10 +677,15 @@ def _close(beginning: "asyncio.Future[Begun]") -> None:
 
 
 class _Output:
-    """What a command wrote, up to a limit or to the mark at its end. An empty mark never comes."""
+    """What a command wrote, up to a limit or to the mark at its end. An empty mark never comes.
 
-    def __init__(self, max_bytes: int, mark: bytes = b"") -> None:
+    It is prepared once it has written `prepared`.
+    """
+
+    def __init__(self, max_bytes: int, mark: bytes = b"", prepared: bytes = b"") -> None:
         self.is_whole = False
+        self.is_prepared = not prepared
+        self._prepared = prepared
         self._max_bytes = max_bytes
         self._mark = mark
         self._content = bytearray()
@@ -687,8 +699,9 @@ class _Output:
         return bytes(self._content[: self._max_bytes])
 
     def add(self, piece: bytes) -> None:
-        search_start = max(0, len(self._content) - len(self._mark))
+        search_start = max(0, len(self._content) - max(len(self._mark), len(self._prepared)))
         self._content += piece
+        self.is_prepared = self.is_prepared or self._content.find(self._prepared, search_start) >= 0
         end = self._content.find(self._mark, search_start) if self._mark else -1
         if 0 <= end <= self._max_bytes:
             self.is_whole = True

@@ -20,7 +20,6 @@ import blake3
 
 from sandbox.base import Sandbox, SandboxUnavailable
 from sandbox.containers import Container, Containers, End, Ended, Task, TaskLimits, TooLarge
-from sandbox.containers.base import GIVEN
 from sandbox.workers import Exit as WorkerExit
 from sandbox.workers import Task as WorkerTask
 from sandbox.workers import Workers
@@ -37,7 +36,7 @@ from verifiers.repository.reference import RepositoryReference
 from verifiers.repository.reports import ReportPlan, State, UnreadableReport, programs
 from verifiers.repository.reports.formats import FILE_END, MAX_REPORT_BYTES, PROGRAM, literal_folder
 from verifiers.repository.reports.signed import CHANGED
-from verifiers.repository.scripts import PREPARE, TESTS_COMMAND, Exit, tests_script
+from verifiers.repository.scripts import PREPARE, Exit, run_command, tests_script
 
 STATES: Final = WorkerTask(
     "verifiers.repository.reports.formats", "report_in_worker", time_limit_s=60.0, output_bytes=MAX_REPORT_BYTES
@@ -46,11 +45,11 @@ NEGATE: Final = WorkerTask(
     "verifiers.repository.negation", "negate_in_worker", time_limit_s=60.0, output_bytes=MAX_REPORT_BYTES
 )
 _MOST_SOURCES: Final = 200
-_PREPARATION_LIMITS: Final = TaskLimits(cpu_s=600.0, wall_s=900.0)
 _SHOWN: Final = 20
 _SAID_CHARS: Final = 300
 
 _CANNOT_RUN: Final = (126, 127)
+_KILLED: Final = 137
 _INVALID: Final = {
     Exit.NO_GIT: ("bad_image", "the image has no git, which applies patches"),
     Exit.NO_REPOSITORY: ("bad_image", "the working directory of the image is not the top of a checkout of git"),
@@ -280,18 +279,18 @@ class Judging:
         files = await asyncio.to_thread(_given, reference, change, plan, turned or {}, sources)
         async with self._containers.open(_task(reference), files) as container:
             await give_edited(change, container, self._workers)
-            prepared = await container.run(
-                ["sh", f"{GIVEN}/prepare.sh", reference.base_commit or ""], _PREPARATION_LIMITS
-            )
-            refusal = _refusal(prepared, has_change=bool(change.paths))
-            if refusal is not None:
-                return refusal
+            mark = secrets.token_hex(16)
+            command = run_command(mark, reference.base_commit or "")
+            prepared, ended = _parts(await container.run(command, is_report=True, prepared=mark), mark)
+            if ended is None:
+                limit = await container.met_limit() if prepared.exit_code == _KILLED else None
+                prepared = replace(prepared, end=limit) if limit else prepared
+                return _refusal(prepared, reference, has_change=bool(change.paths))
             contents = {
                 path: text
                 for number, path in enumerate(sources, 1)
                 if (text := await container.fetch(f"source-{number}", max_bytes=MAX_REPORT_BYTES)) is not None
             }
-            ended = await container.run(TESTS_COMMAND, is_report=True)
             if ended.end is not End.EXITED:
                 return Run({}, str(ended.end), "", ended.cpu_s)
             try:
@@ -358,8 +357,19 @@ async def _fetched(container: Container, plan: ReportPlan) -> bytes | None:
     return None if plan.report is None else await container.fetch(plan.report, max_bytes=MAX_REPORT_BYTES)
 
 
-def _refusal(prepared: Ended, *, has_change: bool) -> Run | None:
-    """The result if the change cannot be applied; None if it was. What went well without a change is the change's fault.
+def _parts(ended: Ended, mark: str) -> tuple[Ended, Ended | None]:
+    """How the two parts of a `run_command` ended: what prepares the repository, and the tests; None if these did not begin."""
+    before, has_mark, behind = ended.output.partition(mark.encode())
+    if not has_mark:
+        return ended, None
+    word, _, output = behind.partition(b"\n")
+    code = int(word or -1)
+    prepared = replace(ended, end=End.EXITED, exit_code=code, output=before)
+    return prepared, replace(ended, output=output) if code == Exit.DONE else None
+
+
+def _refusal(prepared: Ended, reference: RepositoryReference, *, has_change: bool) -> Run:
+    """The result if the change cannot be applied. What went well without a change is the change's fault.
 
     Raises:
         InvalidItem: the task is at fault.
@@ -367,13 +377,11 @@ def _refusal(prepared: Ended, *, has_change: bool) -> Run | None:
     """
     output = prepared.output[-_SAID_CHARS:].decode(errors="replace").strip()
     code = prepared.exit_code
-    is_slow = prepared.end is End.TIME_LIMIT and prepared.cpu_s <= _PREPARATION_LIMITS.cpu_s
+    is_slow = prepared.end is End.TIME_LIMIT and prepared.cpu_s <= reference.cpu_s
     if prepared.end is not End.EXITED and has_change and not is_slow:
         return Run({}, str(prepared.end), "the change meets it while it is applied", prepared.cpu_s)
     if prepared.end is not End.EXITED:
         raise SandboxUnavailable(f"the repository could not be prepared: {prepared.end}", "preparation_failed")
-    if code == Exit.DONE:
-        return None
     if code == Exit.PATCH_FAILED or (has_change and code == Exit.TEST_PATCH_FAILED):
         return Run({}, "patch_failed", output)
     if code == Exit.FORBIDDEN:

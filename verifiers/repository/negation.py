@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from sandbox.workers import worker_function
+from verifiers.repository.reports.names import group_of
 
 _BLOCKS: Final = ("body", "orelse", "finalbody", "handlers", "cases")
 _XFAIL: Final = ("xfail", "expectedFailure")
@@ -23,9 +24,11 @@ _PLAIN_BASES: Final = frozenset(("object", "TestCase", "IsolatedAsyncioTestCase"
 
 def places(names: Iterable[str], log_format: str, name_kind: str) -> dict[str, tuple[str, str]]:
     """Where tests are, as far as their names say it: the file, and the names of classes and function with `::` between."""
+    if name_kind == "r2e":
+        return {}
     if log_format == "unittest":
         return {name: location for name in names if (location := _of_unittest(name))}
-    if log_format != "pytest" or name_kind == "r2e":
+    if log_format != "pytest":
         return {}
     split = {name: name.partition("[")[0].partition("::") for name in names}
     return {name: (file, path) for name, (file, _, path) in split.items() if path and _is_plain(file)}
@@ -36,10 +39,9 @@ def _is_plain(file: str) -> bool:
 
 
 def _of_unittest(name: str) -> tuple[str, str] | None:
-    test, _, suffix = name.partition(" (")
-    module, _, last = suffix.rstrip(")").removesuffix(f".{test}").rpartition(".")
+    test, group, module = group_of(name)
     file = f"{module.replace('.', '/')}.py"
-    return (file, f"{last}::{test}") if module and last and _is_plain(file) else None
+    return (file, f"{group}::{test}") if module and group and _is_plain(file) else None
 
 
 @worker_function

@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from sandbox.containers.base import MADE
 from verifiers.repository.diffs import Broken, reverse, sections
+from verifiers.repository.reports.outputs import plain
 
 SWE_GYM: Final = frozenset(
     (
@@ -231,9 +232,12 @@ def _swe_gym(row: Row) -> dict[str, Any]:
 
 
 def _r2e_gym(row: Row) -> dict[str, Any]:
-    """All tests that pass with the right change must pass. Names are `Class.test`, or `test` alone."""
+    """All tests that pass with the right change must pass. Names are `Class.test`, or `test` alone. They may have the colours of
+    the output in which they stood.
+    """
     expected = _object(row, "expected_output_json")
-    passing = [name for name, state in expected.items() if state == "PASSED"]
+    names = (plain(name).partition(" - ")[0] for name, state in expected.items() if state == "PASSED")
+    passing = list(dict.fromkeys(filter(None, names)))
     if not passing:
         raise ValueError("the row's `expected_output_json` has no test with PASSED")
     return {
@@ -242,8 +246,16 @@ def _r2e_gym(row: Row) -> dict[str, Any]:
         "test_command": "bash run_tests.sh",
         "protected": ("run_tests.sh", "r2e_tests/**"),
         "fail_to_pass": passing,
+        "log_format": "unittest" if _has_runner_of_unittest(row) else "pytest",
         "log_options": {"names": "r2e"},
     }
+
+
+def _has_runner_of_unittest(row: Row) -> bool:
+    """Whether the tests of R2E-Gym run by a program beside them. It stands among their files."""
+    made = _object(row, "execution_result_content") if row.get("execution_result_content") else {}
+    files = made.get("test_file_names")
+    return row.get("repo_name") == "tornado" or (isinstance(files, list) and "unittest_custom_runner.py" in files)
 
 
 def _common(row: Row) -> dict[str, Any]:

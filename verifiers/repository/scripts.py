@@ -1,6 +1,7 @@
 """The scripts that run in a task's container before and around the tests, for any POSIX `sh`.
 
-Nothing of the response runs in `PREPARE`: it is applied as data. So its exit codes can be believed.
+Nothing of the response runs in `PREPARE`: it is applied as data. So its exit codes can be believed, and so can the first line
+with the mark of `run_command`, which no code of the response has seen before it is written.
 """
 
 import shlex
@@ -152,8 +153,14 @@ def tests_script(command: str, environment: Mapping[str, str], arguments: Sequen
     return "\n".join([*exports, " ".join([command, *map(shlex.quote, arguments)]), ""])
 
 
-TESTS_COMMAND: Final = (
-    "sh",
-    "-c",
-    f"command -v bash >/dev/null && exec bash {GIVEN}/tests.sh; exec sh {GIVEN}/tests.sh",
-)
+def run_command(mark: str, base_commit: str) -> tuple[str, ...]:
+    """What prepares the repository, writes a line with the mark and the exit code of that, and runs the tests if it is 0."""
+    return "sh", "-c", _RUN, "sh", mark, base_commit
+
+
+_RUN: Final = f"""sh {GIVEN}/prepare.sh "$2"
+code=$?
+echo "$1 $code"
+[ $code = {Exit.DONE} ] || exit 0
+command -v bash >/dev/null && exec bash {GIVEN}/tests.sh
+exec sh {GIVEN}/tests.sh"""

@@ -38,7 +38,9 @@ class Lost(Container):
         self._containers = containers
         self._has_script = has_script
 
-    async def run(self, command: Sequence[str], limits: TaskLimits | None = None, *, is_report: bool = False) -> Ended:
+    async def run(
+        self, command: Sequence[str], limits: TaskLimits | None = None, *, is_report: bool = False, prepared: str = ""
+    ) -> Ended:
         if self._containers.has_lost and self._containers.is_down and not self._has_script:
             raise SandboxUnavailable("the daemon does not answer")
         return Ended(End.EXITED, 0, b"", 0.0, 0.0)

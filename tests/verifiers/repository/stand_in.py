@@ -72,7 +72,9 @@ class Folder(Container):
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    async def run(self, command: Sequence[str], limits: TaskLimits | None = None, *, is_report: bool = False) -> Ended:
+    async def run(
+        self, command: Sequence[str], limits: TaskLimits | None = None, *, is_report: bool = False, prepared: str = ""
+    ) -> Ended:
         process = await asyncio.create_subprocess_exec(
             *[self._within(part.encode()).decode() for part in command],
             cwd=self._folder / "testbed",

@@ -389,6 +389,36 @@ def test_a_script_that_runs_unittest_reports_each_of_its_runs(tmp_path: Path) ->
     assert report.is_sound
 
 
+QUIET_RUNNER = """
+import unittest
+class Result(unittest.TestResult):
+    def startTestRun(self): pass
+    def stopTestRun(self): pass
+for _ in range(2):
+    unittest.TextTestRunner(resultclass=lambda *_: Result()).run(unittest.TestLoader().discover("."))
+"""
+
+
+def test_a_runner_that_does_not_tell_where_it_begins_is_heard(tmp_path: Path) -> None:
+    """The runners of R2E-Gym are such."""
+    report = run_tests(tmp_path, UNITTEST.partition("class B")[0], {"runner.py": QUIET_RUNNER}, command=("runner.py",))
+    found = {name.partition(" ")[0]: state for name, state in report.states.items()}
+    assert (found["test_logs"], found["test_wrong"], len(found)) == ("passed", "failed", 8)
+    assert (report.is_whole, report.is_sound) == (True, True)
+    (tmp_path / "other").mkdir()
+    ends = "import os, unittest\nclass A(unittest.TestCase):\n    def test_a(self): os._exit(0)\n"
+    assert not run_tests(tmp_path / "other", ends, {"runner.py": QUIET_RUNNER}, command=("runner.py",)).is_whole
+
+
+def test_names_are_those_of_r2e_gym() -> None:
+    name = "test_{0} (test_1.A{1})"
+    lines = [("", "begin"), *((name.format(test, more), "passed") for test, more in (("a", ".test_a"), ("b", "")))]
+    options = {"nonce": NONCE, "names": "r2e"}
+    assert report_of("unittest", options, b"", signed(*lines)).states == {"A.test_a": "passed", "A.test_b": "passed"}
+    of_pytest = signed(("r2e_tests/test_1.py::A::test_a[x - y]", "passed"))
+    assert report_of("pytest", options, b"", of_pytest).states == {"A.test_a[x": "passed"}
+
+
 def test_a_test_case_that_was_made_to_pass_is_found(tmp_path: Path) -> None:
     trick = "import unittest\nunittest.TestCase.run = lambda self, result=None: (result.startTest(self), result.addSuccess(self), result.stopTest(self))\n"
     with pytest.raises(ForgedReport):
@@ -517,6 +547,16 @@ def test_a_report_says_how_far_it_can_be_believed() -> None:
     assert report_of("pytest", options, b"", signed(*RUN) + signed(*second, key=NEXT)) == Report(
         {"a": State.PASSED, "b": State.GAVE_UP}, is_whole=False, is_sound=True
     )
+
+
+@pytest.mark.parametrize(
+    ("state", "code", "is_whole"), [("PASSED", 0, True), ("PASSED", 1, False), ("FAILED", 1, True)]
+)
+def test_a_log_of_passes_must_not_end_with_an_error(state: str, code: int, is_whole: bool) -> None:
+    """As swebench.harness.grading has it. What a test prints is not the last code."""
+    log = f">>>>> Start Test Output\n>>>>> Test Exit Code: 0\n{state} a.py::test_a\n>>>>> End Test Output\n>>>>> Test Exit Code: {code}\n"
+    report = report_of("swebench", {"parser": "parse_log_pytest"}, log.encode(), None)
+    assert (report.states, report.is_whole) == ({"a.py::test_a": state.lower()}, is_whole)
 
 
 def test_a_format_that_is_not_there_is_the_callers_mistake() -> None:

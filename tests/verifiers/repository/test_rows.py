@@ -151,6 +151,14 @@ def test_a_row_says_its_image_tests_and_names() -> None:
     assert found["SWE-bench"].fail_to_pass == ("tests/test_more.py::test_zero", "tests/test_calc.py::test_add")
     assert found["SWE-bench"].protected == ("tests/test_more.py",)
     assert found["R2E-Gym"].fail_to_pass == ("TestCalc.test_add", "test_double")
+    # as rows of pillow and tornado have them
+    coloured = json.dumps(
+        {"A.\x1b[1mtest_a\x1b[0m": "PASSED", "A.test_b[1 - 2]": "PASSED", "A.test_b[1 - 3]": "PASSED"}
+    )
+    runner = json.dumps({"test_file_names": ["test_1.py", "unittest_custom_runner.py"]})
+    for more in ({"repo_name": "tornado"}, {"execution_result_content": runner}):
+        of_unittest = task({**R2E_GYM, "expected_output_json": coloured, **more})
+        assert (of_unittest.log_format, of_unittest.fail_to_pass) == ("unittest", ("A.test_a", "A.test_b[1"))
     assert "pytest -rA tests/test_calc.py tests/test_more.py" in found["SWE-rebench"].test_command
     assert found["SWE-bench-Live"].test_command == "pip install -e .\npip check\npytest -rA"
     listed = {**SWE_REBENCH, "install_config": {"test_cmd": ["pip check;", "pytest -rA"]}}

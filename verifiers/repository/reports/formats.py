@@ -12,6 +12,7 @@ from sandbox.workers import worker_function
 from verifiers.base import InvalidItem
 from verifiers.long_texts import sendable
 from verifiers.repository.reports import outputs, programs, signed, swebench
+from verifiers.repository.reports.names import group_of
 from verifiers.repository.reports.state import ForgedReport, Report, ReportPlan, State, UnreadableReport, merged
 
 MAX_REPORT_BYTES: Final = 32 << 20
@@ -39,8 +40,9 @@ def check(log_format: str, options: Mapping[str, str]) -> None:
         raise InvalidItem("bad_reference", f"no log format {log_format[:100]!r}; there are {formats}")
     if log_format == "junit" and not options.get("path"):
         raise InvalidItem("bad_reference", "log_options must name the `path` of the JUnit XML that the command writes")
-    if log_format == "pytest" and options.get("names", "whole") not in _NAMES:
-        raise InvalidItem("bad_reference", f"log_options.names must be one of {sorted(_NAMES)}")
+    kinds = {"pytest": _NAMES, "unittest": _UNITTEST_NAMES}.get(log_format)
+    if kinds is not None and options.get("names", "whole") not in kinds:
+        raise InvalidItem("bad_reference", f"log_options.names must be one of {sorted(kinds)}")
     if log_format == PROGRAM:
         programs.check(options)
     if log_format == "swebench":
@@ -67,11 +69,12 @@ def report_of(log_format: str, options: Mapping[str, str], log: bytes, report: b
         UnreadableReport: there is no report, or it is not of this format.
     """
     if log_format not in _RUNNERS or (log_format == "unittest" and report is None):
-        return Report(merged(_READERS[log_format](options, log, report)))
+        states = merged(_READERS[log_format](options, log, report))
+        return Report(states, log_format != "swebench" or swebench.is_plausible(states, log))
     if report is None:
         raise UnreadableReport("pytest has written no report")
     signed_report = signed.read(report, options["nonce"])
-    name_of = _NAMES[options.get("names", "whole") if log_format == "pytest" else "whole"]
+    name_of = (_NAMES if log_format == "pytest" else _UNITTEST_NAMES)[options.get("names", "whole")]
     tests = merged((name_of(name), state) for name, state in signed_report.tests)
     codes: dict[str, str] = {}
     for name, code in ((name_of(name), code) for name, code in signed_report.codes):
@@ -135,9 +138,13 @@ _SOURCES: Final = {
 _NAMES: Final[Mapping[str, Callable[[str], str]]] = {
     "whole": lambda name: name,
     "word": lambda name: name.partition(" ")[0],
-    "r2e": lambda name: ".".join(name.split("::")[1:]) or name,
+    "r2e": lambda name: ".".join(name.split("::")[1:]).partition(" - ")[0] or name,
 }
 """What data sets make of the names of pytest: those of SWE-bench and its kin are the second word of a line."""
+_UNITTEST_NAMES: Final[Mapping[str, Callable[[str], str]]] = {
+    "whole": lambda name: name,
+    "r2e": lambda name: "{1}.{0}".format(*group_of(name)),
+}
 
 
 def _junit(options: Mapping[str, str], log: bytes, report: bytes | None) -> Iterator[tuple[str, State]]:

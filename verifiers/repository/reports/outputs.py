@@ -37,10 +37,12 @@ _UNITTEST_STATES: Final = {
 
 def lines(log: bytes) -> Sequence[str]:
     """The lines of an output, without colours and carriage returns."""
-    text = log.decode(errors="replace")
-    if "\x1b" in text:
-        text = _ESCAPES.sub("", text)
-    return [line.rstrip("\r") for line in text.split("\n")]
+    return [line.rstrip("\r") for line in plain(log.decode(errors="replace")).split("\n")]
+
+
+def plain(text: str) -> str:
+    """A text without colours."""
+    return str(_ESCAPES.sub("", text)) if "\x1b" in text else text
 
 
 def tap(log: bytes) -> Iterator[tuple[str, State]]:

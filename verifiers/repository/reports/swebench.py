@@ -17,6 +17,7 @@ from verifiers.repository.reports.state import State, UnreadableReport
 
 START: Final = ">>>>> Start Test Output"
 END: Final = ">>>>> End Test Output"
+_EXIT_CODE: Final = b">>>>> Test Exit Code:"
 _PARENTS: Final = ("swebench", "swebench.harness")
 _STATES: Final = {
     "PASSED": State.PASSED,
@@ -56,6 +57,14 @@ def read(options: Mapping[str, str], log: bytes, report: bytes | None) -> Iterat
         ) from error
     for name, word in states.items():
         yield name, _STATES.get(word, State.ERROR)
+
+
+def is_plausible(states: Mapping[str, State], log: bytes) -> bool:
+    """Whether a test failed in a log whose evaluation script says, at its end, that the tests ended with another code than 0. The
+    package refuses a log without one (`get_logs_eval` in `swebench.harness.grading`).
+    """
+    code = log.rpartition(_EXIT_CODE)[2].split(maxsplit=1)[:1] if _EXIT_CODE in log else []
+    return code in ([], [b"0"]) or not {State.FAILED, State.ERROR}.isdisjoint(states.values())
 
 
 @cache

@@ -1,9 +1,11 @@
 """Reports each test that a runner of Python's own unittest runs, from Python 3.6 on. It runs in the container.
 
 The runners of all kinds tell their result what becomes of a test, and results of all kinds tell their base class. So it listens
-there. At the end of a run it runs a test that must fail. If that passes, something made tests pass.
+there. The results of some runners do not tell it where a run begins and ends: then it begins with its first test, and ends with
+the first test of another result, or with the program. At the end of a run it runs a test that must fail. If that passes, something made tests pass.
 """
 
+import atexit
 import sys
 import unittest
 from typing import Any
@@ -17,16 +19,20 @@ class _Reporter:
     def __init__(self, report: Any) -> None:
         self._write = report
         self._result: Any = None
+        self._is_told = False  # whether the runner says where its runs begin and end
         self._states: Any = {}
         self._last: Any = None
         self.runner: Any = None
 
-    def begin(self, result: Any) -> None:
+    def begin(self, result: Any, is_told: bool = True) -> None:
         if self._result is None:
-            self._result = result
+            self._result, self._is_told = result, is_told
             self._write("", "begin")
 
     def start(self, result: Any, test: Any) -> None:
+        if result is not self._result and not self._is_told and not self._states:
+            self.finish()
+            self.begin(result, is_told=False)
         if result is self._result:
             self._states[id(test)] = ""
             self._last = test
@@ -51,9 +57,14 @@ class _Reporter:
 
     def end(self, result: Any) -> None:
         if result is self._result:
+            self._is_told = True  # what is run now is not a run of its own
             self._write("", "sound" if self._fails() else "forged")
             self._write("", "end")
-            self._result = None
+            self._result, self._is_told = None, False
+
+    def finish(self) -> None:
+        if not self._is_told and self._result is not None:
+            self.end(self._result)
 
     def _fails(self) -> bool:
         """Whether a test that must fail does, with the names of one that has run."""
@@ -136,6 +147,7 @@ def _begin() -> None:
         if is_turned:
             _turn()
         reporter.runner = Replaced(("unittest.",))
+        atexit.register(reporter.finish)
 
 
 _begin()
