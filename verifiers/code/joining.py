@@ -13,6 +13,7 @@ with one comparison turned round, which no honest solution passes, too. And it m
 or reads the test: `scrambled` gives tests with other values.
 """
 
+import random
 import re
 import secrets
 from collections.abc import Iterator
@@ -290,15 +291,12 @@ def scrambled(test: JoinedTest) -> Iterator[JoinedTest]:
     literals = [match for match in _LITERAL.finditer(read) if match["other"] is None]
     if not literals:
         return
+    ends = [0, *(match.end() for match in literals)]
+    between = [test.source[end : match.start()] for end, match in zip(ends, literals, strict=False)]
     for _ in range(_SCRAMBLES):
-        ends = [0, *(match.end() for match in literals)]
-        parts = [
-            part
-            for end, match in zip(ends, literals, strict=False)
-            for part in (test.source[end : match.start()], _changed(match[0]))
-        ]
-        source = "".join((*parts, test.source[ends[-1] :]))
-        yield structs.replace(test, source=source)
+        draw = random.Random(secrets.randbits(64))  # noqa: S311 - a seed that no program knows
+        changed = [text + _changed(match[0], draw) for text, match in zip(between, literals, strict=True)]
+        yield structs.replace(test, source="".join((*changed, test.source[ends[-1] :])))
 
 
 _SCRAMBLES = 10
@@ -311,13 +309,13 @@ _LITERAL = re.compile(
 )
 
 
-def _changed(literal: str) -> str:
+def _changed(literal: str, draw: random.Random) -> str:
     if literal in _OTHER_TRUTHS:
-        return secrets.choice((literal, _OTHER_TRUTHS[literal]))
+        return draw.choice((literal, _OTHER_TRUTHS[literal]))
     integer, point, decimals = literal.partition(".")
     if integer.isdigit():
-        return f"{int(integer[:15]) + secrets.randbelow(9) + 1}{point}{decimals}"
-    return literal + secrets.choice("abcdefgh")
+        return f"{int(integer[:15]) + draw.randint(1, 9)}{point}{decimals}"
+    return literal + draw.choice("abcdefgh")
 
 
 def broken(test: JoinedTest) -> JoinedTest:
