@@ -922,9 +922,10 @@ def _head(raw: _Raw, entry_point: str = "") -> tuple[str, str, str]:
         preamble = analysis.preamble_of(raw.prompt, name)
         if preamble is not None:
             return prefix, raw.prompt, preamble
-        preamble = analysis.preamble_of(raw.prompt, name.partition("(")[0], (ast.ClassDef,))
-        if preamble is not None:
-            return prefix, "", preamble
+        for own_class in (name, "Solution"):
+            preamble = analysis.preamble_of(raw.prompt, own_class, (ast.ClassDef,))
+            if preamble is not None:
+                return prefix, "", preamble
     return (_joined(prefix, raw.prompt) if name and analysis.is_shared_head(raw.prompt, name) else prefix), "", ""
 
 

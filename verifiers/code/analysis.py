@@ -184,11 +184,8 @@ def meant_of_library(tree: ast.Module, names: Iterable[str]) -> list[str]:
 
 def imports_only(source: str) -> bool:
     """Whether a text holds nothing but imports."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return all(isinstance(node, (ast.Import, ast.ImportFrom)) for node in tree.body)
+    tree = _parsed(source)
+    return tree is not None and all(isinstance(node, (ast.Import, ast.ImportFrom)) for node in tree.body)
 
 
 def asserted_call(tree: ast.Module) -> AssertedCall | None:
@@ -218,18 +215,28 @@ def preamble_of(
     entry_point: str,
     kinds: tuple[type[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef], ...] = FUNCTIONS,
 ) -> str | None:
-    """The text before the head of a function or class in a prompt; None if the prompt does not end with such a head."""
+    """The text before the head of a function or class in a prompt; None if the prompt does not end with such a head.
+
+    The head of a class may be followed by that of a method.
+    """
     if len(prompt) > MAX_ANALYSED_CHARS:
         return None
-    try:
-        tree = ast.parse(f"{prompt.rstrip()}\n    pass\n")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    last = tree.body[-1]
+    last_line = prompt.rstrip().rpartition("\n")[2]
+    margin = last_line[: len(last_line) - len(last_line.lstrip())]
+    # A head needs a body; after a docstring it has one.
+    tree = _parsed(f"{prompt.rstrip()}\n{margin}    pass\n") or _parsed(prompt)
+    last = tree.body[-1] if tree and tree.body else None
     if not isinstance(last, kinds) or last.name != entry_point:
         return None
     first_line = min([last.lineno, *(decorator.lineno for decorator in last.decorator_list)])
     return "".join(f"{line}\n" for line in prompt.splitlines()[: first_line - 1])
+
+
+def _parsed(source: str) -> ast.Module | None:
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def is_shared_head(prompt: str, entry_point: str) -> bool:
@@ -238,11 +245,8 @@ def is_shared_head(prompt: str, entry_point: str) -> bool:
     Imports, constants, helpers, a docstring, a `try` around an import: any statements. A prompt that is a question may
     parse, too (`Add`), but then it is a bare expression.
     """
-    if not prompt.strip() or len(prompt) > MAX_ANALYSED_CHARS:
-        return False
-    try:
-        tree = ast.parse(prompt)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = _parsed(prompt) if prompt.strip() and len(prompt) <= MAX_ANALYSED_CHARS else None
+    if tree is None:
         return False
     own_names = (entry_point, "Solution")
     if any(node.name in own_names for node in nodes_of(tree, *NAMED)):

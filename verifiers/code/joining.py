@@ -13,6 +13,7 @@ with one comparison turned round, which no honest solution passes, too. And it m
 or reads the test: `scrambled` gives tests with other values.
 """
 
+import random
 import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping
@@ -293,13 +294,11 @@ def scrambled(test: JoinedTest) -> JoinedTest | None:
     literals = [match for match in _LITERAL.finditer(read) if match["other"] is None]
     if not literals:
         return None
+    draw = random.Random(secrets.randbits(64))  # noqa: S311 - a seed that no program knows
     ends = [0, *(match.end() for match in literals)]
-    parts = [
-        part
-        for end, match in zip(ends, literals, strict=False)
-        for part in (test.source[end : match.start()], _changed(match[0]))
-    ]
-    return structs.replace(test, source="".join((*parts, test.source[ends[-1] :])))
+    between = [test.source[end : match.start()] for end, match in zip(ends, literals, strict=False)]
+    changed = [text + _changed(match[0], draw) for text, match in zip(between, literals, strict=True)]
+    return structs.replace(test, source="".join((*changed, test.source[ends[-1] :])))
 
 
 _SCRAMBLES = 10
@@ -312,13 +311,13 @@ _LITERAL = re.compile(
 )
 
 
-def _changed(literal: str) -> str:
+def _changed(literal: str, draw: random.Random) -> str:
     if literal in _OTHER_TRUTHS:
-        return secrets.choice((literal, _OTHER_TRUTHS[literal]))
+        return draw.choice((literal, _OTHER_TRUTHS[literal]))
     integer, point, decimals = literal.partition(".")
     if integer.isdigit():
-        return f"{int(integer[:15]) + secrets.randbelow(9) + 1}{point}{decimals}"
-    return literal + secrets.choice("abcdefgh")
+        return f"{int(integer[:15]) + draw.randint(1, 9)}{point}{decimals}"
+    return literal + draw.choice("abcdefgh")
 
 
 def broken(test: JoinedTest) -> JoinedTest:

@@ -12,6 +12,7 @@
     async def double(x): ...; apply(double, 2)     a coroutine of theirs cannot run in the program's event loop
     class Mine(Base): ...                          a class of the program cannot be a base of one of theirs
     eval(expression_for(24)) == 24                 the program's text would run among the tests, see `evaluation`
+    set_mode("x"); os.environ["MODE"] == "x"       it sets its own environment
 
 The text of the tests decides, so all responses are judged, or none. By default such a suite is `invalid`. With `together`,
 tests and program are one program that passes if it ends with code 0 (a `JoinedTest`): then nothing guards the tests from
@@ -70,6 +71,8 @@ _OF_MOCKED_FUNCTIONS: Final = frozenset(
 """What a mock has that stands for a function. Any other attribute shows that it stands for an object."""
 _OF_PROGRAM: Final = ("solution",)
 _FILES_OF_PROGRAM: Final = ("solution.py", "./solution.py")
+_BY_PATH: Final = frozenset({"open", "Path", "run_path", "spec_from_file_location", "SourceFileLoader"})
+_WRITING: Final = frozenset({"write_text", "write_bytes"})
 _BASES: Final = frozenset({"ABC", "Enum", "IntEnum", "StrEnum", "NamedTuple", "TypedDict", "Protocol", "Generic"})
 """Classes of the standard library that texts may use without an import."""
 _TOLD: Final = frozenset({"sys.stdout", "sys.stderr", "sys.argv", "os.environ"})
@@ -85,6 +88,7 @@ def shared_by(tree: ast.Module) -> str:
         or _mocked_object(tree)
         or _passed_coroutine(tree, imported)
         or evaluated_answer(tree)
+        or _environment_read(tree)
         or (uses_files(tree) and _started(tree))
         or ""
     )
@@ -96,13 +100,18 @@ def unreachable_program(tree: ast.Module) -> str:
         names = (node.module or "").split(".") if node.module else [one.name for one in node.names]
         if node.level and names[0] in _OF_PROGRAM:
             return ast.unparse(node)
-    for call in nodes_of(tree, ast.Call):
-        if _last_name(call.func) == "open" and call.args:
-            path = call.args[0]
-            is_read = len(call.args) == 1 or getattr(call.args[1], "value", "r") in ("r", "rb", "rt")
-            if is_read and isinstance(path, ast.Constant) and path.value in _FILES_OF_PROGRAM:
-                return ast.unparse(call)
+    calls = [call for call in nodes_of(tree, ast.Call) if _last_name(call.func) in _BY_PATH]
+    is_written = any(_last_name(call.func) in _WRITING for call in nodes_of(tree, ast.Call))
+    for call in calls:
+        is_file = any(isinstance(path, ast.Constant) and path.value in _FILES_OF_PROGRAM for path in call.args)
+        if is_file and not (is_written or (_last_name(call.func) == "open" and _writes(call))):
+            return ast.unparse(call)
     return ""
+
+
+def _writes(call: ast.Call) -> bool:
+    """Whether a file is opened to be written: `open("a.txt", "w")`"""
+    return len(call.args) > 1 and getattr(call.args[1], "value", "r") not in ("r", "rb", "rt")
 
 
 def uses_files(tree: ast.Module) -> bool:
@@ -111,6 +120,42 @@ def uses_files(tree: ast.Module) -> bool:
     return any(argument.arg in _FILE_FIXTURES for node in functions for argument in node.args.args) or any(
         _last_name(call.func) in _OF_FILES or _dotted(call.func) in _ABOUT_FILES for call in nodes_of(tree, ast.Call)
     )
+
+
+def _environment_read(tree: ast.Module) -> str:
+    """How tests read a variable of the environment that they do not set themselves; empty if they do not."""
+    set_by_tests: set[str] = set()
+    reads: list[tuple[ast.expr, ast.expr]] = []
+    for node in nodes_of(tree, ast.Subscript):
+        if _dotted(node.value) in _ENVIRONMENTS:
+            if isinstance(node.ctx, ast.Load):
+                reads.append((node, node.slice))
+            else:
+                set_by_tests |= _texts_in(node.slice)
+    for call in nodes_of(tree, ast.Call):
+        name = _dotted(call.func)
+        if name in _READING_VARIABLES and len(call.args) == 1 and not call.keywords:
+            reads.append((call, call.args[0]))
+        elif name.startswith(_ENVIRONMENTS) or name.endswith(_SETTING_VARIABLES):
+            set_by_tests |= _texts_in(call)
+    for read, key in reads:
+        names = _texts_in(key)
+        if not names & (set_by_tests | _VARIABLES_OF_BOXES) and (names or not set_by_tests):
+            return ast.unparse(read)
+    return ""
+
+
+def _texts_in(node: ast.AST) -> set[str]:
+    """The literal texts in an expression, and the names of keywords: `update(MODE="x")`"""
+    parts = [*ast.walk(node)]
+    texts = {part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)}
+    return texts | {part.arg for part in parts if isinstance(part, ast.keyword) and part.arg}
+
+
+_ENVIRONMENTS: Final = ("os.environ", "environ")
+_READING_VARIABLES: Final = frozenset({"os.getenv", "getenv", "os.environ.get", "environ.get"})
+_SETTING_VARIABLES: Final = ("setenv", "delenv", "putenv", "patch.dict")
+_VARIABLES_OF_BOXES: Final = frozenset({"HOME", "LANG", "PATH", "PWD", "SHELL", "TEMP", "TMP", "TMPDIR", "USER"})
 
 
 def _started(tree: ast.Module) -> str:

@@ -538,15 +538,22 @@ class _Candidate:
     def _named_tuple(self, decoder: Decoder, name: str, fields: list[str], items: Image) -> Any:
         return self._named_tuple_class(decoder, name, fields)._make(decoder.parts(items))
 
-    def _named_tuple_class(self, decoder: Decoder, name: str, fields: list[str], defaults: Image = ()) -> Any:
+    def _named_tuple_class(
+        self, decoder: Decoder, name: str, fields: list[str], defaults: Image = (), members: Image = ()
+    ) -> Any:
         """The program's class of this name, if it has these fields; else a new one."""
         own = self._namespace.get(name)
         if isinstance(own, type) and issubclass(own, tuple) and getattr(own, "_fields", None) == tuple(fields):
             return own
         key = (name, *fields)
-        if defaults or key not in self._named_tuples:
+        if defaults or members or key not in self._named_tuples:
             values = decoder.parts(defaults) if defaults else ()
-            self._named_tuples[key] = collections.namedtuple(name, fields, rename=True, defaults=values)
+            plain = collections.namedtuple(name, fields, rename=True, defaults=values)  # type: ignore[misc]  # names of the tests
+            body = {
+                member: _member_of_tuple(sort, self._callback(number, member, None, None))
+                for member, sort, number in members
+            }
+            self._named_tuples[key] = type(name, (plain,), {"__slots__": (), **body}) if body else plain
         return self._named_tuples[key]
 
     def _ask(self, number: int, /, *arguments: object, **keywords: object) -> object:
@@ -771,6 +778,19 @@ def _call_special(value: Any, name: str, *arguments: object) -> object:
 
 def _by_library(_: object, module: str, name: str, arguments: list[Any], keywords: dict[str, Any]) -> object:
     return getattr(importlib.import_module(module), name)(*arguments, **keywords)
+
+
+def _member_of_tuple(sort: str, callback: Callable[..., Any]) -> Any:
+    """A member of a named tuple's class that the tests have written: they run it, with the items of the tuple."""
+    if sort == "property":
+        return property(lambda items: callback(items))
+    if sort == "static":
+        return staticmethod(lambda *operands, **keywords: callback((), *operands, **keywords))
+
+    def method(items: Any, /, *operands: Any, **keywords: Any) -> Any:
+        return callback(items, *operands, **keywords)
+
+    return method
 
 
 def _reflected(function: Callable[[Any, Any], object]) -> Callable[[Any, Any], object]:

@@ -148,6 +148,36 @@ def named_tuple_class(kind: Any) -> tuple[str, Sequence[str], list[Any]] | None:
     return kind.__name__, fields, [*kind._field_defaults.values()]
 
 
+class TupleMember:
+    """A method or property of a named tuple's class of the tests. The program has the items, and calls this with them."""
+
+    def __init__(self, kind: Any, name: str, sort: str) -> None:
+        self._kind = kind
+        self.name = name
+        self.sort = sort
+        """`property`, `static` or `method`"""
+
+    def __call__(self, items: Any, /, *operands: Any, **keywords: Any) -> Any:
+        member = getattr(self._kind if self.sort == "static" else self._kind._make(items), self.name)
+        return member if self.sort == "property" else member(*operands, **keywords)
+
+
+def tuple_members(kind: Any) -> list[TupleMember]:
+    """What the tests have written into the class of a named tuple."""
+    members: dict[str, TupleMember] = {}
+    for base in kind.__mro__:
+        for name, member in vars(base).items() if _is_defined_by_tests(base) else ():
+            function = member.fget if isinstance(member, property) else getattr(member, "__func__", member)
+            is_written = isinstance(function, types.FunctionType) and function.__module__ == base.__module__
+            if is_written and (name in SPECIAL or not name.startswith("_")):
+                sort = _SORTS.get(type(member), "method")
+                members.setdefault(name, TupleMember(kind, name, sort))
+    return [*members.values()]
+
+
+_SORTS: Final[Mapping[type, str]] = {property: "property", staticmethod: "static", classmethod: "static"}
+
+
 def set_directory(directory: str) -> None:
     """Say where the tests' own files are."""
     _directories[:] = [os.path.join(directory, "")]

@@ -41,6 +41,7 @@ from sandbox.runner.testing.object_server import (
     lent_class,
     named_tuple_class,
     specials_of,
+    tuple_members,
 )
 from sandbox.runner.testing.remote_classes import Description, RemoteClass
 from sandbox.runner.testing.remote_objects import Remote, done, is_own, number_of
@@ -606,7 +607,8 @@ class RemoteProgram:
             return {"lent": [self._served_number(value), self._served_class(kind, type(value))]}
         if (named := named_tuple_class(value)) is not None:  # P = namedtuple("P", "x y")
             name, fields, defaults = named
-            return {"named class": [name, fields, self._encoder.parts(defaults)]}
+            members = [[one.name, one.sort, self._callable_number(one)] for one in tuple_members(value)]
+            return {"named class": [name, fields, self._encoder.parts(defaults), members]}
         is_function = not _is_used_as_object(value)
         if isinstance(value, Iterator) and not callable(value) and is_function:  # (x for x in [1])
             return {"iterator": self._lent_number(value, LentIterator)}

@@ -5,7 +5,7 @@
 None, booleans, strings, finite floats, integers below 2**53 and lists are their own images. Every other image is an
 object with one key, its tag:
 
-    int: hex    float: "nan" | "inf" | "-inf"    complex: [real, imaginary]    bytes, bytearray: hex
+    int: hex    float: "nan" | "math.nan" | "numpy.nan" | "inf" | "-inf"    complex: [real, imaginary]    bytes, bytearray: hex
     tuple, set, frozenset: [item, ...]    deque: [[item, ...], length limit]    named: [name, [field, ...], [item, ...]]
     dict, OrderedDict, Counter: [[key, value], ...]    keys, values: [item, ...]    items: [[key, value], ...]
     range: [start, stop, step]    Decimal: text    Fraction: [numerator, denominator]
@@ -288,7 +288,14 @@ def _integer(encoder: Encoder, value: int) -> Image:
 
 
 def _float(encoder: Encoder, value: float) -> Image:
-    return value if math.isfinite(value) else {"float": repr(value)}
+    return value if math.isfinite(value) else {"float": _name_of_nan(value) or repr(value)}
+
+
+def _name_of_nan(value: float) -> str:
+    """What is a library's own object, since `[math.nan] == [math.nan]` holds for one object, and not for two."""
+    if value is math.nan:
+        return "math.nan"
+    return "numpy.nan" if value is (_numpys_names() or {}).get("nan") else ""
 
 
 def _complex(encoder: Encoder, value: complex) -> Image:
@@ -543,6 +550,9 @@ def _to_integer(decoder: Decoder, content: Any) -> int:
 
 
 def _to_float(decoder: Decoder, content: Any) -> float:
+    if content in ("math.nan", "numpy.nan"):
+        nan: Any = (_numpys_names() or {}).get("nan") if content == "numpy.nan" else None
+        return nan if type(nan) is float else math.nan
     if content not in ("nan", "inf", "-inf"):
         raise Undecodable("not one of the floats nan, inf and -inf")
     return float(content)

@@ -151,3 +151,9 @@ def test_the_head_of_a_function_has_a_preamble() -> None:
     dog = "class Animal: pass\n\nclass Dog(Animal):\n    'doc'\n"
     assert analysis.preamble_of(dog, "Dog", (ast.ClassDef,)) == "class Animal: pass\n\n"
     assert analysis.preamble_of(dog, "Dog") is None
+    for head in (
+        "class Solution:",
+        "class Solution:\n    def f(self, x):",
+        'class Solution:\n    def f(self):\n        """doc"""',
+    ):
+        assert analysis.preamble_of(f"import a\n{head}\n", "Solution", (ast.ClassDef,)) == "import a\n"

@@ -1,5 +1,7 @@
 """What goes before a program."""
 
+import pytest
+
 from tests.tables import table
 from tests.verifiers.code.bench import Bench
 from verifiers.code import aliases
@@ -60,3 +62,21 @@ def test_only_what_a_program_mentions_is_imported_before_it() -> None:
     source = program_of(Found("def f(x): return C(x)", "found", "python"), suite, "none").source
     assert "Counter as C" in source
     assert "import re" not in source
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "class Solution:",
+        "class Solution:\n    def f(self, x):",
+        'class Solution:\n    def f(self, x):\n        """+"""',
+    ],
+)
+def test_helpers_of_a_prompt_that_ends_in_a_class_are_there(bench: Bench, head: str) -> None:
+    helper = "STEP = 1\n\ndef more(x):\n    return x + STEP\n\n"
+    reference = {"prompt": f"{helper}{head}\n", "entry_point": "Solution().f", "test": CHECKED}
+    solutions = [f"```python\nclass Solution:\n    def f(self, x): return {text}\n```" for text in ("more(x)", "x")]
+    assert [bench.judge(solution, reference).score for solution in solutions] == [1.0, 0.0]
+
+
+CHECKED = "def check(candidate):\n    assert candidate(2) == 3\n    assert candidate(0) == 1\n"

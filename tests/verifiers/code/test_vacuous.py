@@ -102,6 +102,11 @@ def test_a_module_that_defines_all_that_it_tests_is_refused() -> None:
             "tests_not_supported",
             "file",
         ),
+        (
+            "from pathlib import Path\ndef test_a():\n    exec(Path('solution.py').read_text(), n := {})\n    assert n['f'](1)",
+            "tests_not_supported",
+            "file",
+        ),
         ("from main import f\ndef test_a():\n    assert f(1) == 1", "vacuous_test", "they import from main"),
         (
             "from src.solution import f\ndef test_a():\n    assert f(1) == 1",
@@ -109,7 +114,7 @@ def test_a_module_that_defines_all_that_it_tests_is_refused() -> None:
             "they import from src.solution",
         ),
     ],
-    ids=["relative", "relative module", "file", "another module", "another package"],
+    ids=["relative", "relative module", "file", "path", "another module", "another package"],
 )
 def test_tests_that_look_for_the_program_elsewhere_are_invalid(code: str, reason: str, says: str) -> None:
     with pytest.raises(InvalidItem, match=says) as refused:
