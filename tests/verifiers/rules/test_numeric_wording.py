@@ -334,18 +334,8 @@ def test_a_flood_of_words_is_over_soon(unit: str) -> None:
 @table(
     "response",
     [
-        "The answer is 12. Wait, no, 13.",
         "The answer is 12. Actually, 13.",
-        "The answer is 12... no wait, 13.",
-        "The answer is 12. No, 13.",
-        "The answer is 12. Correction: 13.",
-        "The answer is 12 apples. I mean 13 apples.",
-        "The answer is 12. Scratch that, 13.",
-        "$\\boxed{12}$. Hmm, no, $13$.",
         "<answer>12</answer> Oh wait, 13.",
-        "#### 12\nNo, 13.",
-        "The answer is 12. Just kidding, 13!",
-        "Answer: 12\n\nHmm, that doesn't look right. 13.",
         "<answer>12</answer> No, this can't be right.",
     ],
 )
@@ -353,7 +343,23 @@ def test_an_answer_that_is_corrected_is_none(response: str) -> None:
     assert judge(response, NumericParams(reference=12)).reason == "conflicting_answers"
 
 
-@table("response", ["The answer is 12. Sorry, it should be 13.", "\\boxed{12}. But wait, it's 13."])
+@table(
+    "response",
+    [
+        "The answer is 12. Sorry, it should be 13.",
+        "\\boxed{12}. But wait, it's 13.",
+        "The answer is 12. Wait, no, 13.",
+        "The answer is 12... no wait, 13.",
+        "The answer is 12. No, 13.",
+        "The answer is 12. Correction: 13.",
+        "The answer is 12 apples. I mean 13 apples.",
+        "The answer is 12. Scratch that, 13.",
+        "$\\boxed{12}$. Hmm, no, $13$.",
+        "#### 12\nNo, 13.",
+        "The answer is 12. Just kidding, 13!",
+        "Answer: 12\n\nHmm, that doesn't look right. 13.",
+    ],
+)
 def test_an_answer_that_is_replaced_gives_way(response: str) -> None:
     assert [score(response, reference) for reference in (12, 13)] == [0.0, 1.0]
 
