@@ -8,7 +8,7 @@ import pytest
 from tests.judge_upstream.behaviours import gives, gives_bytes, refuses
 from tests.judge_upstream.reward_servers import gives_values, serving_rewards, values_of
 from tests.judge_upstream.scripted import Exchange, Scripted
-from tests.verifiers.reward_model.panels import INPUTS, TEXT, reward_models, verdicts
+from tests.verifiers.reward_model.panels import INPUTS, TEXT, item, reward_models, verdicts
 from verifiers.judge.endpoints import rewarding
 from verifiers.judge.endpoints.reward_servers import SERVERS
 
@@ -35,6 +35,16 @@ async def test_each_response_gets_its_own_value(protocol: str) -> None:
     assert {request.path for request in server.requests} == {SERVERS[protocol].path}
     assert all(request.json["model"] == "rm" for request in server.requests)
     assert len(server.requests) == (3 if "messages" in SERVERS[protocol].forms else 1)
+
+
+async def test_line_breaks_reach_the_model_as_they_are() -> None:
+    """As AtCoder's questions in JudgeBench have them; other hidden characters are shown."""
+    async with (
+        serving_rewards("vllm_classify", length) as server,
+        reward_models({"rm": ("vllm_classify", server)}, TEXT) as verifier,
+    ):
+        await verifier.score([item("one\r\ntwo\x07", prompt="N games.\r\n")])
+    assert server.requests[0].json["input"] == ["user: N games.\r\n\nassistant: one\r\ntwo⟦U+0007⟧\n"]
 
 
 @pytest.mark.parametrize("protocol", SERVERS)

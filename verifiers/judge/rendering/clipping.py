@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from verifiers.judge.rendering.neutral import REACH_CHARS, neutralise
 
 
-def clipped(text: str, limit_chars: int, control_tokens: Sequence[str] = ()) -> tuple[str, bool]:
+def clipped(
+    text: str, limit_chars: int, control_tokens: Sequence[str] = (), *, keeps_breaks: bool = False
+) -> tuple[str, bool]:
     """The neutralised text within the limit, and whether something was left out.
 
     The limit applies to the neutralised text, which may be much longer than the text. If a text is far beyond the
@@ -14,11 +16,11 @@ def clipped(text: str, limit_chars: int, control_tokens: Sequence[str] = ()) -> 
     """
     reach = 2 * limit_chars + REACH_CHARS
     if len(text) <= 2 * reach:
-        neutral_text = neutralise(text, control_tokens)
+        neutral_text = neutralise(text, control_tokens, keeps_breaks=keeps_breaks)
         if len(neutral_text) <= limit_chars:
             return neutral_text, False
         return _joined(neutral_text, neutral_text, len(neutral_text), limit_chars), True
-    head, tail = neutralise(text[:reach], control_tokens), neutralise(text[-reach:], control_tokens)
+    head, tail = (neutralise(part, control_tokens, keeps_breaks=keeps_breaks) for part in (text[:reach], text[-reach:]))
     return _joined(head, tail, len(text), limit_chars), True
 
 

@@ -82,13 +82,15 @@ _FENCES: Final = re.compile(
 )
 
 
-def neutralise(text: str, control_tokens: Sequence[str] = ()) -> str:
+def neutralise(text: str, control_tokens: Sequence[str] = (), *, keeps_breaks: bool = False) -> str:
     """The text with everything that could act made visible.
 
-    `control_tokens`: tokens of the endpoint's model that are missing in the list here.
+    `control_tokens`: tokens of the endpoint's model that are missing in the list here. `keeps_breaks`: line breaks stay as
+    they are, for texts that no fence of ours encloses; otherwise each becomes a line feed.
     """
     if not text.isascii() or _CONTROLS.search(text):
-        text = text.replace("\r\n", "\n").translate(_OTHER_BREAKS)
+        if not keeps_breaks:
+            text = text.replace("\r\n", "\n").translate(_OTHER_BREAKS)
         text = _ROWS.sub(_show, _HIDDEN.sub(_show, text))
     text = _disarm_tags(_disarm_bars(text))
     if pattern := _pattern_of(tuple(control_tokens)):

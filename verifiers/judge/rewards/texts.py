@@ -27,11 +27,11 @@ def input_of(
 ) -> Sent:
     """The input for a response, or for its steps if the model scores steps."""
     tokens = [*control_tokens, *([model.steps.separator] if model.steps else [])]
-    question_text, _ = clipped(question, max_chars, tokens)
+    question_text, _ = clipped(question, max_chars, tokens, keeps_breaks=True)
     if model.steps is None:
-        response_text, is_cut = clipped(response, max_chars, tokens)
+        response_text, is_cut = clipped(response, max_chars, tokens, keeps_breaks=True)
     else:
-        step_texts = [clipped(step, max(max_chars // len(steps), 1), tokens) for step in steps]
+        step_texts = [clipped(step, max(max_chars // len(steps), 1), tokens, keeps_breaks=True) for step in steps]
         response_text = model.steps.between.join(step_text + model.steps.separator for step_text, _ in step_texts)
         is_cut = any(cut for _, cut in step_texts)
     if model.input == "pair":
