@@ -158,9 +158,7 @@ def _answer_start(sentence: Sentence, noun: Cue) -> tuple[int, bool] | None:
         return (place, False) if sentence.skipped(noun.first) == 0 and "\n" in sentence.stop else None
     is_marked = said[place - 1].text == "】"
     is_plain = place == noun.stop and (begins_value(sentence, place) or _has_no_verb(sentence, noun))
-    # "The answer 42 overlooks the tax" names an answer, and gives none.
-    is_name = sentence.begins(_THE, 0) and said[place].text[0].isdigit() and sentence.has_verb(place + 1)
-    if sentence.skipped(noun.first) == 0 and (is_marked or (is_plain and not is_name)):
+    if sentence.skipped(noun.first) == 0 and (is_marked or (is_plain and not sentence.is_named(place, place + 1))):
         return place, False
     return (place, True) if _is_inverted(sentence, noun) and begins_value(sentence, place) else None
 
@@ -191,7 +189,6 @@ def begins_value(sentence: Sentence, place: int) -> bool:
 
 
 _ARROWS = frozenset("=>")
-_THE = frozenset([Kind.THE])
 _CLOSING = frozenset("\"'”’)]】»」")
 
 

@@ -5,11 +5,11 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from enum import StrEnum
-from functools import cached_property
+from functools import cache, cached_property
 
 from memory import remember
 from verifiers.commitment.contrasts import contrasts
-from verifiers.commitment.cues import Cue, Kind, Word, adverbs, cues, listed, words
+from verifiers.commitment.cues import Cue, Kind, Word, adverbs, cues, languages, listed, phrases, words
 from verifiers.commitment.moods import is_conditional, unreal_places
 from verifiers.commitment.opinions import Opinions, opinions
 from verifiers.commitment.spans import Span
@@ -846,7 +846,14 @@ class Sentence:
     def has_verb(self, stop: int) -> bool:
         """Whether a verb behind a mention makes the noun before it a mere name: "answer A is too narrow", 答案A过窄."""
         behind = self.past(stop, _CLOSES)
-        return behind < len(self.words) and self.words[behind].text[0].isalpha() and not self.ends(behind)
+        if behind >= len(self.words) or not self.words[behind].text[0].isalpha() or self.ends(behind):
+            return False
+        return self.text[self.words[behind].start - 1] not in "'’"  # "C'dir" says that it is C.
+
+    def is_named(self, first: int, stop: int) -> bool:
+        """Whether a number only names an answer of which a verb tells something: "the answer 42 overlooks the tax"."""
+        is_led = self.begins(_THE, 0) and self.ends_in(_ANSWER, first) is not None
+        return is_led and self.words[first].text[0].isdigit() and self.has_verb(stop)
 
     def skipped(self, first: int) -> int:
         """The start of the words before a mention that belong to it: an article, "option", a bracket."""
@@ -882,14 +889,27 @@ class Sentence:
 
     def bounds(self, span: Span) -> bool:
         """Whether a mention is a limit: "at least 3", "between 2 and 3"."""
+        return self._bound_before(span) is not None
+
+    def _bound_before(self, span: Span) -> Cue | None:
         if Kind.BOUND not in self.kinds:
-            return False
+            return None
         place = self.place(span)[0]
         while place and self.words[place - 1].text in OPENS:
             place -= 1
         if place > 1 and self.words[place - 1].text in single(Kind.JOINS) and self.words[place - 2].text[0].isdigit():
             place -= 2
-        return self.ends_in(_BOUND, place) is not None
+        return self.ends_in(_BOUND, place)
+
+    def tells_need(self, span: Span) -> bool:
+        """Whether a limit says how many of something there have to be, or may be: "at least 3 moves are needed"; not "x is at least 3"."""
+        first, stop = self.place(span)
+        bound, noun = self._bound_before(span), self.past(stop, _CLOSES)
+        if bound is None or noun >= len(self.words) or not self.words[noun].text[0].isalpha():
+            return False
+        is_inclusive = not _limits().isdisjoint([self.shown(bound.first, bound.stop)])
+        is_told = self.ends_in(_IS, bound.first) is not None or self.is_announced(first)
+        return is_inclusive and not is_told and self.kinds.isdisjoint(_OPENING)
 
     def opening(self) -> int:
         """The end of the correcting or alternative words that begin the sentence."""
@@ -946,6 +966,16 @@ class Sentence:
         return False
 
 
+@cache
+def _limits() -> frozenset[str]:
+    """The words for limits that are reached, in all languages: "at least", "no more than"."""
+    said = [
+        entry for lexicon in languages().values() for sign in (">=", "<=") for entry in lexicon["written"].get(sign, ())
+    ]
+    return frozenset(" ".join(word.text for word in words(phrase)) for entry in said for phrase in phrases(entry))
+
+
+_OPENING = frozenset([Kind.IF, Kind.BUT, Kind.OR, Kind.MAYBE])
 _WAVERS = frozenset([Kind.MAYBE, Kind.LIKELY, Kind.DOUBT])
 _PREFERS = frozenset([Kind.CHOOSE, Kind.FITS, Kind.SO, Kind.ANSWER, Kind.CALLED])
 _TRAILS = frozenset([Kind.MAYBE, Kind.NOT])
