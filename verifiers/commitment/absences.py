@@ -15,7 +15,9 @@ _CHARS = 300
 
 
 def without_reason(sentence: Sentence) -> Sentence:
-    """A sentence up to the reason why something does not exist; the same sentence if it says nothing of that kind."""
+    """A sentence without the reason why something does not exist; the same sentence if it says nothing of that kind."""
+    if tells_absence(sentence) and (start := _conclusion(sentence)):
+        return Sentence(sentence.text, start, sentence.end, sentence.stop)
     for cue in sentence.cues:
         if cue.kind is not Kind.BECAUSE or not cue.first:
             continue
@@ -24,6 +26,13 @@ def without_reason(sentence: Sentence) -> Sentence:
         if tells_absence(told):
             return told
     return sentence
+
+
+def _conclusion(sentence: Sentence) -> int:
+    """The start of the last conclusion within a sentence: "x = 2 is extraneous, so there is no solution"; 0 if there is none."""
+    return max(
+        [sentence.words[cue.first].start for cue in sentence.cues if cue.kind is Kind.SO and cue.first], default=0
+    )
 
 
 def tells_absence(sentence: Sentence) -> bool:
@@ -37,7 +46,7 @@ def is_of_absence(text: str, start: int, stop: int, end: int) -> bool:
     """Whether the figures before a place belong to the reason why something does not exist."""
     own = sentence_at(text, stop - 1, start, end)
     if (told := without_reason(own)) is not own:
-        return told.end < stop
+        return told.end < stop or stop <= told.start
     if not own.begins(frozenset([Kind.BECAUSE]), 0):
         return False
     *_, before = [None, *_before(text, start, own.start)]

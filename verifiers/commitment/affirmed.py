@@ -35,7 +35,10 @@ def affirms(text: str, span: Span, name: str) -> Outcome:
     if is_taken_back(text, span[1]) or replacement(text, span[1], text[slice(*span)]) is not None:
         return "denied"
     stance = sentence.stance(span)
-    if stance in UNMADE and not sentence.asks and not (stance is Stance.SUPPOSED and _is_at_a_time(sentence, span)):
+    is_told = (stance is Stance.SUPPOSED and _is_at_a_time(sentence, span)) or (
+        stance is Stance.ATTRIBUTED and sentence.is_sourced
+    )
+    if stance in UNMADE and not sentence.asks and not is_told:
         return "denied"
     first, stop = sentence.place(span)
     if _is_denied_subject(sentence, first, stop):
@@ -247,7 +250,8 @@ def _is_relative_of(sentence: Sentence, place: int, stop: int, *, is_before: boo
 
 def _is_denied_verb(sentence: Sentence, stop: int) -> bool:
     """Whether its verb is denied: "X did not write it", "X is not the capital"; not "X, not Y" nor "X wrote it, not Y"."""
-    denial = next((cue for cue in sentence.cues if cue.kind is Kind.NOT and cue.first >= stop), None)
+    denials = [cue for cue in sentence.cues if cue.kind is Kind.NOT and cue.first >= stop]
+    denial = next((cue for cue in denials if not sentence.is_beyond(cue)), None)
     if denial is None or denial.first - stop > _MAX_VERB_WORDS:
         return False
     between, behind = sentence.words[stop : denial.first], sentence.words[denial.stop : denial.stop + 1]

@@ -158,7 +158,7 @@ def _answer_start(sentence: Sentence, noun: Cue) -> tuple[int, bool] | None:
         return (place, False) if sentence.skipped(noun.first) == 0 and "\n" in sentence.stop else None
     is_marked = said[place - 1].text == "】"
     is_plain = place == noun.stop and (begins_value(sentence, place) or _has_no_verb(sentence, noun))
-    if sentence.skipped(noun.first) == 0 and (is_marked or is_plain):
+    if sentence.skipped(noun.first) == 0 and (is_marked or (is_plain and not sentence.is_named(place, place + 1))):
         return place, False
     return (place, True) if _is_inverted(sentence, noun) and begins_value(sentence, place) else None
 

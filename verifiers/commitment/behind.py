@@ -40,7 +40,7 @@ def _denial(text: str, start: int, span: tuple[int, int], end: int) -> Stance | 
     asks = sentence.asks
     if asks and not is_affirmed(text, sentence.end, end):
         return Stance.HEDGED
-    if may_limit(sentence, span[0]) and sentence.bounds(span):
+    if may_limit(sentence, span[0]) and sentence.bounds(span) and not sentence.tells_need(span):
         return Stance.DENIED
     if not asks and may_deny(sentence) and sentence.denies(span):
         return Stance.DENIED
@@ -101,7 +101,7 @@ def _doubt(text: str, start: int, span: tuple[int, int], end: int) -> Stance | N
             return Stance.HEDGED
     elif (stance := sentence.stance(span)) in UNMADE:
         return stance
-    elif denies_by_name(sentence, span):
+    elif denies_by_name(sentence, span) or sentence.is_named(*sentence.place(span)):
         return Stance.DENIED
     following = next(sentences(text, max(sentence.end, span[1]), min(end, span[1] + _MAX_CHARS)), None)
     is_doubted = following is not None and any(cue.kind is Kind.DOUBT and cue.first <= 3 for cue in following.cues)

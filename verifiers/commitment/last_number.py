@@ -110,10 +110,16 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
 
 
 def _is_discarded(text: str, start: int, end: int, kept: Offer, last: Offer) -> bool:
-    """Whether the last of two solutions is rejected, so that the other one remains: "x = 2 or x = -3 (rejected)"."""
-    if not is_taken_back(text, last.end) or is_taken_back(text, kept.end):
+    """Whether the last of two solutions is rejected, so that the other one remains: "x = 2 or x = -3 (rejected)", "x = 2 (x = -3 is
+    extraneous)".
+    """
+    sentence, span = sentence_at(text, last.start, start, end), (last.start, last.end)
+    is_denied = sentence.stance(span) is Stance.DENIED or denies_by_name(sentence, span)
+    if not (is_denied or is_taken_back(text, last.end)) or is_taken_back(text, kept.end):
         return False
-    sentence = sentence_at(text, last.start, start, end)
+    between = text[kept.end : last.start]
+    if is_denied and ("(" in between or "（" in between) and sentence.start < kept.start:
+        return sentence.stance((kept.start, kept.end)) is not Stance.DENIED
     return sentence.has(Kind.OR, sentence.place((kept.start, kept.end))[1], sentence.place((last.start, last.end))[0])
 
 

@@ -2,7 +2,7 @@
 
 An opinion is made of parts, the slots of `opinion` in the lexicons, of one language:
 
-    my teacher says …      laut meinem Lehrer …     who, and says or by; a "that" behind belongs to it
+    my teacher says …      laut meinem Lehrer …     who or source, and says or by; a "that" behind belongs to it
     Bob thinks the answer  experts believe that     a name, or `named` or `experts`: where the sentence names an answer
     Tom's answer is …      网上的答案是…              somebody, `of`, and an answer's noun
     the answer of my friend                         an answer's noun, and `my` with who, or `own`
@@ -15,7 +15,7 @@ from functools import cache
 from itertools import takewhile
 from typing import NamedTuple
 
-from verifiers.commitment.cues import Cue, Kind, Word, languages, vocabulary
+from verifiers.commitment.cues import Cue, Kind, Word, languages, listed, vocabulary
 from verifiers.commitment.slots import Part, is_word, slotted
 from verifiers.commitment.slots import parts as parts_of
 
@@ -28,7 +28,7 @@ _MAX_LEAD = 3
 _MAX_NAMES = 3
 
 _PAUSES = frozenset(",;:.，；：、،؛—–()（）")
-_PERSONS = frozenset(["who", "own"])
+_PERSONS = frozenset(["who", "own", "source"])
 _NAMES = frozenset(["named", "experts"])
 """Somebody whose words are an opinion only if they are about an answer: "Tom says he has 5 apples" is not."""
 _ALONE = frozenset(["reported"])
@@ -43,6 +43,8 @@ class Opinions(NamedTuple):
     all: Sequence[Cue] = ()
     at_marks: Sequence[Cue] = ()
     """Words that are an opinion only beside a mark: "my friend got" stands beside any amount."""
+    sourced: Sequence[Cue] = ()
+    """Those of `all` that name a source or nobody: "Wikipedia says", "reportedly"."""
 
 
 _NONE = Opinions()
@@ -59,10 +61,13 @@ def opinions(text: str, said: Sequence[Word], found: Sequence[Cue]) -> Opinions:
     if answers or is_label:
         named = [*_names(text, said), *_surnames(said, parts), *(part for part in parts if part.slot in _NAMES)]
         somebody += named if answers else [name for name in named if _picks_last(said, name, parts, found)]
-    opened = (_opinion(said, who, verb, parts) for who in somebody for verb in parts if verb.slot in ("says", "by"))
-    reported = (_with_that(part, parts) for part in parts if part.slot in _ALONE)
+    verbs = [part for part in parts if part.slot in ("says", "by")]
+    opened = [(who, cue) for who in somebody for verb in verbs if (cue := _opinion(said, who, verb, parts))]
+    reported = [_with_that(part, parts) for part in parts if part.slot in _ALONE]
     owned = (cue for answer in answers for cue in _owned(said, answer, somebody, parts))
-    return Opinions([cue for cue in (*opened, *reported, *owned) if cue], list(_at_marks(said, parts)))
+    sourced = [*reported, *(cue for who, cue in opened if who.slot == "source")]
+    told = [*(cue for _, cue in opened), *reported, *owned]
+    return Opinions(told, list(_at_marks(said, parts)), sourced)
 
 
 @cache
@@ -99,6 +104,8 @@ def _owned(said: Sequence[Word], answer: Cue, somebody: Sequence[Part], parts: S
         stops = [
             stop for (first, language), stop in ofs.items() if first == who.stop and who.language in (language, _ANY)
         ]
+        if said[answer.stop].text in listed("ought") if answer.stop < len(said) else False:
+            continue  # "Tom's answer should be" concludes.
         if answer.first in stops or (answer.first == who.stop and who.language not in _with_of()):
             yield Cue(Kind.SAID, who.first, answer.stop)
         between = said[answer.stop : who.first]

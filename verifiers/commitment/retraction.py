@@ -15,7 +15,7 @@ from enum import StrEnum
 from functools import cache
 from typing import NamedTuple
 
-from verifiers.commitment.cues import Kind, Word, languages, listed, words, words_of
+from verifiers.commitment.cues import Kind, Word, adverbs, languages, listed, words, words_of
 from verifiers.commitment.slips import names_slip
 from verifiers.commitment.slots import Phrases, add, by_length, is_word
 from verifiers.commitment.stance import Sentence, sentences
@@ -58,6 +58,8 @@ class Clause(NamedTuple):
     slots: frozenset[str]
     names_answer: bool
     """Whether the verdict is on "my answer", and not only on "that"."""
+    is_on_task: bool = False
+    """Whether the task has what the verdict is on: "the given statement is false"."""
 
     @property
     def is_of_speaker(self) -> bool:
@@ -112,7 +114,11 @@ def _rejected(text: str, answer_end: int, begin: int, is_own: bool) -> int | Non
                 return None
             if clause.slots == {Slot.NO} and _denies(sentence, stop):
                 continue
-            if clause.verdict is Verdict.REJECTS and not _is_of_other(text, answer_end, clause, is_own):
+            if clause.verdict is Verdict.REJECTS and not (
+                _is_of_other(text, answer_end, clause, is_own)
+                or (is_own and _is_counted(text, answer_end, sentence.words[first:stop], clause))
+                or _is_apart(sentence, clause, first, stop)
+            ):
                 return sentence.words[stop - 1].end
         is_own = False
         if _is_alarm(sentence) and not any(map(is_word, words(text, sentence.end))):
@@ -237,6 +243,32 @@ def _is_of_other(text: str, answer_end: int, clause: Clause, is_own: bool) -> bo
     return clause.is_of_speaker and turns(sentence)
 
 
+def _is_counted(text: str, answer_end: int, said: Sequence[Word], clause: Clause) -> bool:
+    """Whether a rejecting clause tells of what the number before it counts: "He made 42 mistakes", "42 were rejected"."""
+    between = text[answer_end : said[0].start]
+    if any(map(str.isalnum, between)) or not _PAUSES.isdisjoint(between) or text.endswith(">", 0, answer_end):
+        return False
+    own = Sentence(text, max(0, answer_end - _MAX_CHARS), answer_end, "")
+    is_noun = len(said) == 1 and clause.slots == {Slot.WRONG}
+    is_told = any(word.text.isalpha() for word in own.words[:-_MAX_BOX_WORDS])
+    return said[0].text in listed("plural") or (is_noun and is_told)
+
+
+_MAX_BOX_WORDS = 5
+r"""The words of a box: `\boxed{42}`."""
+
+
+def _is_apart(sentence: Sentence, clause: Clause, first: int, stop: int) -> bool:
+    """Whether a rejecting clause is no verdict: "so the given statement is false" concludes from the answer, and "Common mistake:"
+    is a heading.
+    """
+    said = [word.text for word in sentence.words[first:stop]]
+    if clause.is_on_task:
+        return sentence.begins(_SO, first) or not listed("claims").isdisjoint(said)
+    is_heading = len(said) > 1 and stop < len(sentence.words) and sentence.words[stop].text in ":："
+    return is_heading and adverbs().issuperset(said[:-1])
+
+
 def mends(sentence: Sentence) -> bool:
     """Whether a sentence begins by saying that a correction follows: "Correction: 12", "I mean 12", 更正：12."""
     texts = [word.text for word in sentence.words[:_MAX_WORDS] if is_word(word)]
@@ -297,6 +329,7 @@ _AGAINST = frozenset([Slot.WRONG, Slot.UNDO, Slot.UNSURE])
 _LISTED = frozenset([Slot.WRONG, Slot.RIGHT, Slot.NOT])
 _DENIES = frozenset([Slot.NOT, Slot.NO])
 _JUDGES = frozenset([Slot.WRONG, Slot.RIGHT, Slot.UNDO, Slot.UNSURE])
+_SUBJECTS = frozenset([Slot.THIS, Slot.TASK, Slot.WRONG, Slot.UNDO, Slot.UNSURE, Slot.NO])
 _Filled = Sequence[tuple[int, int, str]]
 """Phrases of a clause: first word, word behind the last, slot."""
 
@@ -336,8 +369,10 @@ def _clause(plain: Sequence[str], filled: _Filled) -> Clause | None:
         return None
     else:
         verdict = Verdict.AFFIRMS if Slot.RIGHT in slots or against else Verdict.LEADS
+    subject = next((slot for slot in slots if slot in _SUBJECTS), None)
     is_modest = Slot.UNSURE in slots and plain[0] in listed("although")
-    return Clause(Verdict.LEADS if is_modest else verdict, frozenset(slots), names or Slot.UNDO in slots)
+    verdict = Verdict.LEADS if is_modest else verdict
+    return Clause(verdict, frozenset(slots), names or Slot.UNDO in slots, is_on_task=subject is Slot.TASK)
 
 
 @cache

@@ -11,7 +11,7 @@ may be left out. Nothing is a slip that is denied or supposed, nor is it one of 
 from itertools import product
 
 from verifiers.commitment.cues import Kind, listed
-from verifiers.commitment.slots import Part, parts
+from verifiers.commitment.slots import Part, is_word, parts
 from verifiers.commitment.spans import Span
 from verifiers.commitment.stance import Sentence
 
@@ -34,9 +34,24 @@ def names_slip(sentence: Sentence, first: int, stop: int, is_led: bool) -> bool:
     return any(_is_slip(sentence, part, found, (first, stop), is_led) for part in told)
 
 
+def _is_thought(sentence: Sentence, slip: Part, others: list[Part]) -> bool:
+    """Whether the speaker only has a thought of a slip: "I was worried that I had misread it"; not "I see that I misread it"."""
+    speakers = [part for part in others if part.slot == "by" and part.stop <= slip.first]
+    if len(speakers) < _THINKS:
+        return False
+    between = sentence.words[speakers[0].stop : speakers[-1].first]
+    known = {at for part in parts("verdict", between) for at in range(part.first, part.stop)}
+    return any(is_word(word) and at not in known for at, word in enumerate(between))
+
+
+_THINKS = 2
+
+
 def _is_slip(sentence: Sentence, slip: Part, others: list[Part], clause: Span, is_led: bool) -> bool:
     same = {other.slot for other in others if other.language == slip.language}
     if "tells" in same or not (slip.slot == "own" or is_led or "by" in same):
+        return False
+    if sentence.is_inverted or _is_thought(sentence, slip, others):
         return False
     before = [cue for cue in sentence.cues if cue.stop <= slip.first]
     is_open = any(cue.kind in _OPEN and (cue.kind in _OPEN_FROM_AFAR or clause[0] <= cue.first) for cue in before)

@@ -5,11 +5,11 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from enum import StrEnum
-from functools import cached_property
+from functools import cache, cached_property
 
 from memory import remember
 from verifiers.commitment.contrasts import contrasts
-from verifiers.commitment.cues import Cue, Kind, Word, adverbs, cues, listed, words
+from verifiers.commitment.cues import Cue, Kind, Word, adverbs, cues, languages, listed, phrases, words
 from verifiers.commitment.moods import is_conditional, unreal_places
 from verifiers.commitment.opinions import Opinions, opinions
 from verifiers.commitment.spans import Span
@@ -66,6 +66,8 @@ _ONLY = frozenset([Kind.ONLY])
 _OR = frozenset([Kind.OR])
 _PART = frozenset([Kind.PART])
 _SO = frozenset([Kind.SO])
+_THE = frozenset([Kind.THE])
+_DENYING = frozenset([Kind.NOT, Kind.BAD, Kind.DOUBT])
 _VERBS = frozenset([Kind.IS, Kind.HAS, Kind.SO, Kind.CHOOSE])
 _CLAIMS = frozenset([Kind.RIGHT, Kind.ANSWER, Kind.RESULT, Kind.FITS, Kind.CALLED, Kind.TRUE])
 _VERDICTS = frozenset([Kind.YES, Kind.NO])
@@ -289,13 +291,21 @@ class Sentence:
         told = [*self._opinions.all, *(self._opinions.at_marks if is_mark else ())]
         return any(cue.first >= stop and self._is_last(cue.stop) for cue in told)
 
+    @property
+    def is_sourced(self) -> bool:
+        """Whether all opinions in the sentence are those of sources: "according to Wikipedia", "reportedly"."""
+        sourced = self._opinions.sourced
+        return bool(sourced) and all(cue in sourced for cue in self.cues if cue.kind is Kind.SAID)
+
     def stance_at_end(self) -> Stance | None:
         """The stance of the last words that do more than lead to what follows: "perhaps it is", "my friend says the answer is"."""
         place, is_apart = len(self.words), False
         while place > 0:
             if any(cue.stop == place for cue in self._opinions.at_marks):
                 return Stance.ATTRIBUTED
-            if (cue := self.ends_in(_GOVERNING, place)) and not self._is_example(cue):
+            if (cue := self.ends_in(_GOVERNING, place)) and not (
+                self._is_example(cue) or (cue.kind in _DENYING and self._tells_which(cue, len(self.words)))
+            ):
                 return _GOVERNS[cue.kind] if cue.kind in _STAYS or not is_apart else None
             word = self.words[place - 1].text
             is_apart = is_apart or word in _COMMAS
@@ -397,6 +407,8 @@ class Sentence:
             if place > stop and any(begin == place for begin, _ in others):
                 return None
             here = self.at(place)
+            if self._is_of_counted(stop, place, is_counted):
+                return None
             if (said := self._predicate(here, place, first, is_counted)) is not None:
                 return said
             led = [cue.stop for cue in here if cue.kind in (Kind.NOUN, Kind.RIGHT)]
@@ -431,7 +443,7 @@ class Sentence:
             return Kind.WRONG
         if any(cue.kind is Kind.TRUE for cue in here) and not is_counted:
             return Kind.TRUE
-        if any(cue.kind is Kind.NOT for cue in here) and self._is_denial(place):
+        if any(cue.kind is Kind.NOT and not self.is_beyond(cue) for cue in here) and self._is_denial(place):
             return Kind.WRONG
         fits = [(cue.stop, cue.kind) for cue in here if cue.kind in (Kind.FITS, Kind.CALLED)]
         if not fits or is_counted:
@@ -440,6 +452,14 @@ class Sentence:
         if not is_called and not self.goes_well(max(fits)[0]):
             return None
         return Kind.ALSO if self._is_also(first, max(fits)[0]) else max(fits)[1]
+
+    def _is_of_counted(self, stop: int, place: int, is_counted: bool) -> bool:
+        """Whether the words at a place tell of what a number counts: "42 claims are false", "42 were rejected", "42 questions wrong"."""
+        number = next((word.text for word in reversed(self.words[:stop]) if word.text not in _CLOSES), "")
+        if not number[:1].isdigit() or number == "1" or place >= len(self.words):
+            return False
+        verb = self.words[place].text
+        return verb in listed("plural") or (is_counted and verb in listed("adjectives"))
 
     def _has_complement(self, place: int) -> bool:
         """Whether only a complement follows "the answer", such as "to this question"."""
@@ -613,9 +633,11 @@ class Sentence:
                 other.kind in ANNOUNCES and other.first <= cue.first < other.stop for other in self.cues
             ):
                 continue
-            if cue.kind is Kind.MAYBE and self._is_relative(cue, first):
+            if cue.kind is Kind.MAYBE and (self._is_relative(cue, first) or self.begins(_ONLY, cue.stop)):
                 continue
-            if cue.kind is Kind.NOT and self._is_beyond(cue):
+            if cue.kind is Kind.NOT and self.is_beyond(cue):
+                continue
+            if cue.kind in _DENYING and self._tells_which(cue, first):
                 continue
             if self._reaches(cue, first, places):
                 return stance
@@ -627,7 +649,7 @@ class Sentence:
         amounts = [self.words[place - 2].text for place in sure if self.words[place - 1].text == "%"]
         return any(amount.isdecimal() and int(amount) < _EVEN for amount in amounts)
 
-    def _is_beyond(self, cue: Cue) -> bool:
+    def is_beyond(self, cue: Cue) -> bool:
         """Whether a word like "over" denies nothing, as nothing is chosen before it: "built over the river"."""
         is_alone = cue.stop == cue.first + 1 and self.words[cue.first].text in listed("preferring")
         return is_alone and not any(other.kind in _PREFERS and other.first < cue.first for other in self.cues)
@@ -679,7 +701,7 @@ class Sentence:
 
     def is_unreal(self, first: int) -> bool:
         """Whether a mention is told for what is not the case: "if x were 3, we would have 12"."""
-        is_inverted = bool(self.words) and self.words[0].text in listed("unreal")
+        is_inverted = self.is_inverted
         if Kind.IF not in self.kinds and not is_inverted:
             return False
         last = min(first + _MAX_VERB_BEHIND, len(self.words) - 1)
@@ -691,6 +713,12 @@ class Sentence:
         return is_inverted or any(
             begin <= place < would or first < begin <= place for begin in begins for place in said
         )
+
+    @property
+    def is_inverted(self) -> bool:
+        """Whether the sentence begins with the verb of a condition: "Had we ignored friction, it would be"."""
+        begins = bool(self.words) and self.words[0].text in listed("unreal")
+        return begins and any(is_conditional(word) for word in self.words[1:])
 
     def _would_be(self, first: int) -> bool:
         """Whether a mention is told of what would be: "The answer would be B if it were red"."""
@@ -714,6 +742,17 @@ class Sentence:
         inner = [other.kind for other in self.cues if cue.stop <= other.first and other.stop <= first]
         return inner.count(Kind.IS) == 1 and _CLAIMS.isdisjoint(inner)
 
+    def _tells_which(self, cue: Cue, first: int) -> bool:
+        """Whether a denial only says what is counted or meant: "the number of false claims is 3", "the one who disagrees is"."""
+        if cue.first and self.words[cue.first - 1].text in listed("of") and cue.kind is Kind.BAD:
+            return True
+        verbs = [other.first for other in self.cues if other.kind is Kind.IS and cue.stop <= other.first < first]
+        pronouns = [at for at in range(1, cue.first) if self.words[at].text in listed("relatives")]
+        begin = self.past_cue(0, Kind.SO)
+        if len(verbs) != 1 or not pronouns or not self.begins(_THE, begin):
+            return False
+        return not any(begin <= other.first < pronouns[-1] and other.kind in _VERBS for other in self.cues)
+
     def _reaches(self, cue: Cue, first: int, others: Sequence[Span]) -> bool:
         """Whether the scope of a cue includes the words at a place."""
         if any(cue.stop <= begin < first for begin, _ in others) and self.is_list(cue.stop, first, others):
@@ -725,6 +764,9 @@ class Sentence:
             return False
         inner = [other for other in self.cues if cue.stop <= other.first and other.stop <= first]
         if any(other.kind in _ENDS_SCOPE for other in inner):
+            return False
+        # 不满足条件的数有42个: what is denied is the property of what is counted.
+        if inner[-2:-1] and (inner[-2].kind, inner[-1].kind) == (Kind.ENDS, Kind.HAS):
             return False
         if cue.kind is Kind.IF and any(word in listed("then") or word[0].isdigit() for word in between):
             return False
@@ -781,7 +823,7 @@ class Sentence:
         verb = self.ends_in(_IS, place - 1 if tells else place)
         at = verb.first if verb else place - 1 if tells else place
         if self.announces(at, place if verb or tells else first):
-            return Stance.ANNOUNCED
+            return Stance.ANNOUNCED if verb or tells or not self.has_verb(stop) else Stance.STATED
         if self.ends_in(_CHOOSE, place) or self.ends_in(_CHOOSE, at):
             return Stance.CONCLUDED
         if verb and self.words[verb.first - 1].text in listed("subjects") and verb.first:
@@ -800,6 +842,18 @@ class Sentence:
         """Whether a sentence only denies one value and names another: "Nicht B, sondern C", "No es B sino C"."""
         is_led = all(self._is_told(at) or self.begins(_IT, at) for at in range(1, denial.first))
         return is_led and place - denial.stop <= _MAX_CONTRAST_WORDS and denial.first <= _MAX_CONTRAST_WORDS
+
+    def has_verb(self, stop: int) -> bool:
+        """Whether a verb behind a mention makes the noun before it a mere name: "answer A is too narrow", 答案A过窄."""
+        behind = self.past(stop, _CLOSES)
+        if behind >= len(self.words) or not self.words[behind].text[0].isalpha() or self.ends(behind):
+            return False
+        return self.text[self.words[behind].start - 1] not in "'’"  # "C'dir" says that it is C.
+
+    def is_named(self, first: int, stop: int) -> bool:
+        """Whether a number only names an answer of which a verb tells something: "the answer 42 overlooks the tax"."""
+        is_led = self.begins(_THE, 0) and self.ends_in(_ANSWER, first) is not None
+        return is_led and self.words[first].text[0].isdigit() and self.has_verb(stop)
 
     def skipped(self, first: int) -> int:
         """The start of the words before a mention that belong to it: an article, "option", a bracket."""
@@ -835,14 +889,27 @@ class Sentence:
 
     def bounds(self, span: Span) -> bool:
         """Whether a mention is a limit: "at least 3", "between 2 and 3"."""
+        return self._bound_before(span) is not None
+
+    def _bound_before(self, span: Span) -> Cue | None:
         if Kind.BOUND not in self.kinds:
-            return False
+            return None
         place = self.place(span)[0]
         while place and self.words[place - 1].text in OPENS:
             place -= 1
         if place > 1 and self.words[place - 1].text in single(Kind.JOINS) and self.words[place - 2].text[0].isdigit():
             place -= 2
-        return self.ends_in(_BOUND, place) is not None
+        return self.ends_in(_BOUND, place)
+
+    def tells_need(self, span: Span) -> bool:
+        """Whether a limit says how many of something there have to be, or may be: "at least 3 moves are needed"; not "x is at least 3"."""
+        first, stop = self.place(span)
+        bound, noun = self._bound_before(span), self.past(stop, _CLOSES)
+        if bound is None or noun >= len(self.words) or not self.words[noun].text[0].isalpha():
+            return False
+        is_inclusive = not _limits().isdisjoint([self.shown(bound.first, bound.stop)])
+        is_told = self.ends_in(_IS, bound.first) is not None or self.is_announced(first)
+        return is_inclusive and not is_told and self.kinds.isdisjoint(_OPENING)
 
     def opening(self) -> int:
         """The end of the correcting or alternative words that begin the sentence."""
@@ -899,6 +966,16 @@ class Sentence:
         return False
 
 
+@cache
+def _limits() -> frozenset[str]:
+    """The words for limits that are reached, in all languages: "at least", "no more than"."""
+    said = [
+        entry for lexicon in languages().values() for sign in (">=", "<=") for entry in lexicon["written"].get(sign, ())
+    ]
+    return frozenset(" ".join(word.text for word in words(phrase)) for entry in said for phrase in phrases(entry))
+
+
+_OPENING = frozenset([Kind.IF, Kind.BUT, Kind.OR, Kind.MAYBE])
 _WAVERS = frozenset([Kind.MAYBE, Kind.LIKELY, Kind.DOUBT])
 _PREFERS = frozenset([Kind.CHOOSE, Kind.FITS, Kind.SO, Kind.ANSWER, Kind.CALLED])
 _TRAILS = frozenset([Kind.MAYBE, Kind.NOT])
