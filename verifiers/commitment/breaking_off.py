@@ -29,17 +29,20 @@ def halted_at(text: str, answer_end: int, begin: int, affirms: Callable[[Sentenc
 
     `begin` is the first word behind the answer; `affirms` tells whether a sentence calls the answer right.
     """
-    number = [
-        word.text for word in words(text, max(0, answer_end - _ANSWER_CHARS), answer_end) if word.text[0].isdigit()
-    ]
     is_open = was_asked = False
     for sentence in sentences(text, max(begin, len(text) - _MAX_CHARS), len(text)):
         is_halt = _halts(sentence)
         if is_halt or is_open:
             is_answer = was_asked and not is_halt and not _ANSWERS.isdisjoint(sentence.kinds)
-            is_open = not (is_answer or _settles(sentence, number[-1:]) or affirms(sentence))
+            is_open = not (is_answer or _settles(sentence, _number(text, answer_end)) or affirms(sentence))
         was_asked = sentence.asks
     return len(text) if is_open else None
+
+
+def _number(text: str, answer_end: int) -> list[str]:
+    """The last number of the answer, if it has one."""
+    said = words(text, max(0, answer_end - _ANSWER_CHARS), answer_end)
+    return [word.text for word in said if word.text[0].isdigit()][-1:]
 
 
 def _halts(sentence: Sentence) -> bool:

@@ -31,6 +31,7 @@ _PERSONS = frozenset(["who", "own"])
 _NAMES = frozenset(["named", "experts"])
 """Somebody whose words are an opinion only if they are about an answer: "Tom says he has 5 apples" is not."""
 _TELLS = frozenset(["says", "holds", "by"])
+_TELLING = ("by", "gets", "holds", "says")
 _ALONE = frozenset(["reported"])
 _BEGINS = tuple(sorted(_PERSONS | _NAMES | _ALONE | {"my", "earlier", "surnames"}))
 _ANY = ""
@@ -56,6 +57,8 @@ def opinions(text: str, said: Sequence[Word], found: Sequence[Cue]) -> Sequence[
 
 def at_marks(text: str, said: Sequence[Word], found: Sequence[Cue]) -> Sequence[Cue]:
     """Words that are an opinion only beside a mark: "my friend got" and "Tom claims that" stand beside any amount."""
+    if openings_of("opinion", *_TELLING).isdisjoint(word.text for word in said):
+        return []
     parts = list(parts_of("opinion", said))
     verbs = [part for part in parts if part.slot in _TELLS]
     named = _named(text, said, parts) if verbs else []
