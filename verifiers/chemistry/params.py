@@ -145,7 +145,7 @@ _READS: Final[Mapping[str, Callable[[str], bool]]] = {
 def answer_of(response: str, params: ChemistryParams, explain: bool) -> tuple[str, dict[str, Any]] | Verdict:
     """The answer of a response with its place, or the verdict if there is none."""
     response = _ETHER0_MARK.sub(lambda mark: f"<{'/' if mark[2] == 'end' else ''}{mark[1]}>", response)
-    response = _HYDRATE.sub(".", response)
+    response = _HYDRATE.sub(".", commitment.without_html(commitment.without_struck(response)))
     channels = _MOLECULE_CHANNELS if params.needs_rdkit or params.kind == "name" else _FORMULA_CHANNELS
     extraction = commitment.extract(response, params, channels)
     extraction = commitment.corrected(response, extraction, params.on_conflict)

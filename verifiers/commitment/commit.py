@@ -95,7 +95,7 @@ _MAX_FOLLOWING = 8
 _MAX_SHORT_CHARS = 600
 _SHORT_CHARS = 16
 _ABBREVIATION_CHARS = 3
-_STRONG = {Stance.ANNOUNCED: 4, Stance.CONCLUDED: 3, Stance.CALLED: 2, Stance.TRUE: 1}
+_STRONG = {Stance.ANNOUNCED: 4, Stance.CONCLUDED: 3, Stance.CALLED: 2, Stance.TRUE: 1, Stance.SINGLED: 1}
 _MARK = 5
 
 
@@ -541,10 +541,19 @@ class _Reader:
         chosen = [each for each, stance in judged if stance in _STRONG and stance is not Stance.TRUE]
         others = [each for each in chosen if each.value != first.value and each.start > first.end]
         denied = [each for each, stance in judged if stance is Stance.DENIED and each.value == first.value]
+        if (first, Stance.ANNOUNCED) in judged:
+            denied = [each for each in denied if not self._is_explained(sentence, first, each)]
         if Kind.FALSE not in sentence.kinds and any(not self._is_left_out(sentence, each) for each in denied):
             return True
         apart = [each for each in others if self._is_apart(sentence, first, each, mentions)]
         return any(not self._is_reason(sentence, first, each) for each in apart)
+
+    def _is_explained(self, sentence: Sentence, one: Mention, other: Mention) -> bool:
+        """Whether an answer is concluded from a denial, or explained by it: "C is false, so the answer is C"."""
+        left, right = sorted((one, other), key=lambda each: each.start)
+        first, stop = sentence.place((left.end, right.start))
+        kind = Kind.SO if left is other else Kind.BECAUSE
+        return sentence.has(kind, first, stop)
 
     def _is_left_out(self, sentence: Sentence, mention: Mention) -> bool:
         return sentence.ends_in(_LEFT_OUT, sentence.skipped(sentence.place(mention.span)[0])) is not None

@@ -23,8 +23,8 @@ _LEADS = frozenset([Kind.IS, Kind.SO])
 _APART = re.compile(r"[,:][*_]{0,3}\s")
 """What stands between a name or a label and its formula: "sodium chloride, NaCl", "**SMILES:** OCC"."""
 _IN_BRACKETS = re.compile(r"(?:\s\(|（)(?P<formula>[^\s()]{1,60}(?:\([^\s()]{1,20}\)[^\s()]{0,20})?)[)）][*_]{0,3}")
-_WITH_FIGURES = re.compile(r"(?<!\S)[(\\$*]{0,3}(?=[^\s,;]*[A-Z])(?=[^\s,;]*\d)[^\s,;]{2,60}")
-"""A word with a capital and a figure: the formula in "it forms CO2, not CO"."""
+_FORMULA = re.compile(r"(?<!\S)[(\\$*]{0,3}(?=[^\s,;]*[A-Z][^\s,;]*[A-Z\d])[^\s,;]{2,60}")
+"""A word with a capital, and a figure or another capital: the formula in "it forms CO2, not CO"."""
 
 
 def stated_at_end(response: str, params: ExtractionParams, reads: Callable[[str], bool]) -> Span | None:
@@ -37,12 +37,12 @@ def stated_at_end(response: str, params: ExtractionParams, reads: Callable[[str]
     line = trim(response, max(begin, response.rfind("\n", begin, end) + 1), end)
     if reads(response[slice(*line)]):
         return line
-    *_, last = [None, *sentences(response, begin, end)]
+    *_, last = [None, *(each for each in sentences(response, begin, end) if not _is_unreal(each))]
     if last is None or last.asks:
         return None
     for span in _said(last, reads):
         if reads(response[slice(*span)]):
-            return None if last.stance(span) in UNMADE else span
+            return None if last.stance(span) in UNMADE or last.is_told_before(span) else span
     return None
 
 
@@ -61,15 +61,24 @@ def _said(sentence: Sentence, reads: Callable[[str], bool]) -> Iterator[Span]:
     before = [max([sentence.start, *(start for start in starts if start <= apart.start())]) for apart in aparts]
     if not any(reads(text[slice(*trim(text, start, at.start()))]) for start, at in zip(before, aparts, strict=True)):
         yield from (trim(text, apart.end(), end) for apart in reversed(aparts))
-    formulas = [trim(text, *found.span()) for found in _WITH_FIGURES.finditer(text, sentence.start, end)]
-    is_unreal = Kind.IF in sentence.kinds and any(word.text in listed("conditional") for word in sentence.words)
-    stated = [span for span in formulas if not is_unreal and _is_stated(sentence, span)]
+    formulas = [trim(text, *found.span()) for found in _FORMULA.finditer(text, sentence.start, end)]
+    stated = [span for span in formulas if _is_stated(sentence, span)]
     yield from stated if len(stated) == 1 else ()
 
 
+def _is_unreal(sentence: Sentence) -> bool:
+    return Kind.IF in sentence.kinds and any(word.text in listed("conditional") for word in sentence.words)
+
+
 def _is_stated(sentence: Sentence, span: Span) -> bool:
-    """Whether nothing denies a formula: "no CO2 is formed" names what there is not."""
-    return sentence.stance(span) not in UNMADE and sentence.ends_in(_NO, sentence.place(span)[0]) is None
+    """Whether nothing denies a formula, or makes it part of a name: "no CO2 is formed", "an isomer of C2H6O"."""
+    first = sentence.skipped(sentence.place(span)[0])
+    is_part = first > 0 and sentence.words[first - 1].text in listed("of")
+    # Letters alone may be any name: they are stated where words lead to them.
+    has_figure = any(map(str.isdigit, sentence.text[slice(*span)]))
+    if not has_figure and sentence.ends_in(_LEADS | {Kind.BUT}, first) is None:
+        return False
+    return sentence.stance(span) not in UNMADE and not is_part and sentence.ends_in(_NO, first) is None
 
 
 _NO = frozenset([Kind.NO, Kind.NOT])

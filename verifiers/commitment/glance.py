@@ -51,7 +51,7 @@ def may_commit(sentence: Sentence, places: Sequence[int], above: Sentence | None
         return True
     if not places:
         return _says(_ALL, said) or not _leads().isdisjoint(said)
-    if _says(_ANYWHERE, said):
+    if _says(_ANYWHERE, said) or (not _subjects_of_exceptions().isdisjoint(said) and _says(DENIES, said)):
         return True
     if _says(_BEHIND, said) and _says(_BEHIND, _said(text[places[0] : sentence.end + MAX_VERDICT_CHARS])):
         return True
@@ -90,6 +90,7 @@ def load() -> None:
     """Build the tables of words, before any response is read."""
     _leads()
     _compared()
+    _subjects_of_exceptions()
     _between()
     _signs()
     _signs_beyond_ascii()
@@ -144,6 +145,12 @@ def _leads() -> Said:
 def _subjects() -> Said:
     """Words that lead to a mention together with a verb: "it is"."""
     return _bare(listed("subjects"))
+
+
+@cache
+def _subjects_of_exceptions() -> Said:
+    """The nouns that may be called false: "the statement that is not true is"."""
+    return _bare(words_of(frozenset([Kind.NOUN])) | listed("claims") | listed("nominal"))
 
 
 @cache

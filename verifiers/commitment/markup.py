@@ -13,21 +13,34 @@ _VISIBLE = re.compile(r"\S")
 _BLOCK = re.compile(rf"</?(?:{_BLOCKS}|br)(?![A-Za-z\d])", re.IGNORECASE)
 _TILDES = r"(?<![^\s(\[*_\"'“>：，。])~~(?=[^\s~,;])[^~\n]{1,400}(?<![\s,;:=(])~~(?![\w~\\$])"
 _STRUCK_TAGS = r"<(?P<name>del|strike)>[^<>\n]{1,400}</(?P=name)>|(?<=[^\n<])<s>(?=[^\s<])[^<>\n]{1,400}</s>"
-_STRUCK = re.compile(f"{_TILDES}|{_STRUCK_TAGS}")
-"""Struck-out text. `<s>` at the start of a line may be a chat token; `~` is a space in LaTeX and a tone in chats."""
+_HIDDEN_TAG = r"<(?P<shut>[a-z]{1,10})\s[^<>\n]{0,80}(?:hidden|display:\s?none)[^<>\n]{0,80}>[^<>\n]{1,400}</(?P=shut)>"
+_REMARKS = r"<!--[\s\S]{0,600}?-->|\\if(?:false|0)(?![a-z])[\s\S]{0,600}?\\fi(?![a-z])"
+_COMMENT = r"\\begin\{comment\}[\s\S]{0,600}?\\end\{comment\}"
+_STRUCK_COMMANDS = r"\\(?:sout|hcancel|enclose\{[a-z]{1,20}strike\})\s?\{(?:[^{}]|\{[^{}]{0,200}\}){0,400}\}"
+_STRUCK = re.compile("|".join([_TILDES, _STRUCK_TAGS, _HIDDEN_TAG, _REMARKS, _COMMENT, _STRUCK_COMMANDS]))
+_MAY_HIDE = (
+    "~~",
+    "</s",
+    "</del>",
+    "<!--",
+    " hidden",
+    "display:",
+    "\\if",
+    "{comment}",
+    "\\sout",
+    "\\hcancel",
+    "\\enclose",
+)
+"""What struck-out or hidden text holds; most texts have none of it. `<s>` at the start of a line may be a chat token; `~` is
+a space in LaTeX and a tone in chats."""
 
 
 def without_struck(text: str) -> str:
-    """A text of the same length, with spaces in place of struck-out text, which is taken back: `~~12~~ 13`."""
-    if "<" not in text and "~" not in text:
+    """A text of the same length, with spaces in place of text that is struck out or hidden: `~~12~~ 13`, `<!-- 12 -->`."""
+    if "<" not in text and "~" not in text and "\\" not in text:
         return text
     start = behind_thinking(text)
-    tag, tilde = text.find("</", start), text.find("~", start)
-    if tilde < 0 and tag < 0:
-        return text
-    if (tilde < 0 or text.find("~~", tilde) < 0) and (
-        tag < 0 or (text.find("</s", tag) < 0 and text.find("</del>", tag) < 0)
-    ):
+    if not any(text.find(sign, start) >= 0 for sign in _MAY_HIDE):
         return text
     return text[:start] + _STRUCK.sub(lambda struck: " " * len(struck[0]), text[start:])
 

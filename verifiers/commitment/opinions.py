@@ -16,7 +16,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from verifiers.commitment.cues import Cue, Kind, Word, languages, listed, vocabulary
-from verifiers.commitment.slots import Part, is_word, slotted
+from verifiers.commitment.slots import Part, is_word, openings_of
 from verifiers.commitment.slots import parts as parts_of
 
 _MAX_BETWEEN = 2
@@ -31,8 +31,10 @@ _PAUSES = frozenset(",;:.，；：、،؛—–()（）")
 _PERSONS = frozenset(["who", "own", "source"])
 _NAMES = frozenset(["named", "experts"])
 """Somebody whose words are an opinion only if they are about an answer: "Tom says he has 5 apples" is not."""
+_TELLS = frozenset(["says", "holds", "by"])
+_TELLING = ("by", "gets", "holds", "says")
 _ALONE = frozenset(["reported"])
-_BEGINS = _PERSONS | _NAMES | _ALONE | {"my", "earlier", "surnames"}
+_BEGINS = tuple(sorted(_PERSONS | _NAMES | _ALONE | {"my", "earlier", "surnames"}))
 _ANY = ""
 """The language of a name."""
 
@@ -41,8 +43,6 @@ class Opinions(NamedTuple):
     """The opinions of others in a sentence, each as a cue over the words that say whose it is."""
 
     all: Sequence[Cue] = ()
-    at_marks: Sequence[Cue] = ()
-    """Words that are an opinion only beside a mark: "my friend got" stands beside any amount."""
     sourced: Sequence[Cue] = ()
     """Those of `all` that name a source or nobody: "Wikipedia says", "reportedly"."""
 
@@ -54,29 +54,37 @@ def opinions(text: str, said: Sequence[Word], found: Sequence[Cue]) -> Opinions:
     """The opinions of others in a sentence with these words and cues."""
     answers = [cue for cue in found if cue.kind is Kind.ANSWER]
     is_label = bool(said) and _is_label(text, said[-1])
-    if not answers and not is_label and _somebody().isdisjoint(word.text for word in said):
+    if not answers and not is_label and openings_of("opinion", *_BEGINS).isdisjoint(word.text for word in said):
         return _NONE
     parts = list(parts_of("opinion", said))
     somebody = [part for part in parts if part.slot in _PERSONS]
     if answers or is_label:
-        named = [*_names(text, said), *_surnames(said, parts), *(part for part in parts if part.slot in _NAMES)]
+        named = _named(text, said, parts)
         somebody += named if answers else [name for name in named if _picks_last(said, name, parts, found)]
-    verbs = [part for part in parts if part.slot in ("says", "by")]
+    verbs = [part for part in parts if part.slot in _TELLS]
     opened = [(who, cue) for who in somebody for verb in verbs if (cue := _opinion(said, who, verb, parts))]
     reported = [_with_that(part, parts) for part in parts if part.slot in _ALONE]
     owned = (cue for answer in answers for cue in _owned(said, answer, somebody, parts))
     sourced = [*reported, *(cue for who, cue in opened if who.slot == "source")]
-    told = [*(cue for _, cue in opened), *reported, *owned]
-    return Opinions(told, list(_at_marks(said, parts)), sourced)
+    return Opinions([*(cue for _, cue in opened), *reported, *owned], sourced)
 
 
-@cache
-def _somebody() -> frozenset[str]:
-    """The first words of phrases that may begin an opinion, in all languages."""
-    tables = [slotted("opinion", language) for language in languages()]
-    return frozenset(
-        word for table in tables for word, said in table.items() if any(slot in _BEGINS for _, slot in said)
-    )
+def at_marks(text: str, said: Sequence[Word], found: Sequence[Cue]) -> Sequence[Cue]:
+    """Words that are an opinion only beside a mark: "my friend got" and "Tom claims that" stand beside any amount."""
+    if openings_of("opinion", *_TELLING).isdisjoint(word.text for word in said):
+        return []
+    parts = list(parts_of("opinion", said))
+    verbs = [part for part in parts if part.slot in _TELLS]
+    named = _named(text, said, parts) if verbs else []
+    told = ((verb, cue) for who in named for verb in verbs if (cue := _opinion(said, who, verb, parts)))
+    its = {cue.first for cue in found if cue.kind is Kind.IT}
+    # "Tom picked 42 apples" is not an opinion, "Tom says it's 42" is.
+    held = [cue for verb, cue in told if verb.slot != "says" or cue.stop > verb.stop or cue.stop in its]
+    return [*_at_marks(said, parts), *held]
+
+
+def _named(text: str, said: Sequence[Word], parts: Sequence[Part]) -> list[Part]:
+    return [*_names(text, said), *_surnames(said, parts), *(part for part in parts if part.slot in _NAMES)]
 
 
 def _opinion(said: Sequence[Word], who: Part, verb: Part, parts: Sequence[Part]) -> Cue | None:
@@ -89,7 +97,11 @@ def _opinion(said: Sequence[Word], who: Part, verb: Part, parts: Sequence[Part])
     if is_near and not any(word.text in _PAUSES for word in between):
         return _with_that(Part(verb.language, "", left.first, right.stop), parts)
     is_last = not any(map(is_word, said[verb.stop :])) and who.stop <= verb.first
-    return Cue(Kind.SAID, who.first, who.stop) if is_last and who.first <= _MAX_LEAD and verb.slot == "says" else None
+    return (
+        Cue(Kind.SAID, who.first, who.stop)
+        if is_last and who.first <= _MAX_LEAD and verb.slot in ("says", "holds")
+        else None
+    )
 
 
 def _with_that(part: Part, parts: Sequence[Part]) -> Cue:
@@ -162,7 +174,11 @@ def _surnames(said: Sequence[Word], parts: Sequence[Part]) -> Iterator[Part]:
     """Names in Chinese: one of the common first characters at the beginning of a clause, and one or two more."""
     for part in parts:
         if part.slot == "surnames" and (not part.first or not is_word(said[part.first - 1])):
-            stops = [other.first for other in parts if other.slot in ("says", "of") and other.language == part.language]
+            stops = [
+                other.first
+                for other in parts
+                if other.slot in ("says", "holds", "of") and other.language == part.language
+            ]
             yield from (
                 part._replace(slot="named", stop=stop) for stop in stops if 2 <= stop - part.first <= _MAX_NAMES
             )
@@ -174,7 +190,7 @@ def _is_label(text: str, word: Word) -> bool:
 
 def _picks_last(said: Sequence[Word], name: Part, parts: Sequence[Part], found: Sequence[Cue]) -> bool:
     """Whether the sentence is a name, a verb and a label: "Lisa picked C", "Tom chose option C"."""
-    stops = [part.stop for part in parts if part.slot == "says" and part.first == name.stop]
+    stops = [part.stop for part in parts if part.slot in ("says", "holds") and part.first == name.stop]
     between = range(stops[0], len(said) - 1) if stops and not name.first else range(1, 0)
     return bool(stops) and all(any(cue.first <= at < cue.stop for cue in found if cue.kind in _LEADS) for at in between)
 

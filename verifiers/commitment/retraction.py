@@ -15,9 +15,10 @@ from enum import StrEnum
 from functools import cache
 from typing import NamedTuple
 
+from verifiers.commitment.breaking_off import halted_at
 from verifiers.commitment.cues import Kind, Word, adverbs, languages, listed, words, words_of
 from verifiers.commitment.slips import names_slip
-from verifiers.commitment.slots import Phrases, add, by_length, is_word
+from verifiers.commitment.slots import Phrases, add, by_length, is_word, parts
 from verifiers.commitment.stance import Sentence, sentences
 
 
@@ -33,7 +34,7 @@ class Slot(StrEnum):
     TASK = "task"
     """What an answer must agree with: "it does not satisfy the equation"."""
     TURN = "turn"
-    """Turns to a verdict: "wait", "sorry"."""
+    """Turns to a verdict: "sorry"; also what halts (`breaking_off.py`): "wait"."""
     THIS = "this"
     """What the verdict is on: "that", "my answer"."""
     NO = "no"
@@ -85,6 +86,7 @@ def retraction(text: str, answer_end: int, begin: int) -> int | None:
     """
     is_own = not _OWN_ENDS.search(text, answer_end, begin)
     stop = _rejected(text, answer_end, begin, is_own) or _rejected_at_end(text, begin)
+    stop = stop or halted_at(text, answer_end, begin, _calls_right)
     return None if stop is None or _is_affirmed_again(text, stop) else stop
 
 
@@ -93,7 +95,7 @@ def _rejected(text: str, answer_end: int, begin: int, is_own: bool) -> int | Non
     limit = min(len(text), begin + _MAX_CHARS)
     slots = frozenset[str]()
     for sentence in _some(text, begin, limit):
-        clauses = list(_with_verdicts(sentence, slots))
+        clauses = list(_with_verdicts(sentence, slots, is_own))
         if _is_list([clause for clause, _, _ in clauses]):
             return None
         slots = slots.union(*(clause.slots for clause, _, _ in clauses if clause))
@@ -126,8 +128,11 @@ def _rejected(text: str, answer_end: int, begin: int, is_own: bool) -> int | Non
     return None
 
 
-def _with_verdicts(sentence: Sentence, before: frozenset[str]) -> Iterator[tuple[Clause | None, int, int]]:
-    """The clauses of a sentence with their verdicts and places; `before` holds the slots of the sentences since the answer.
+def _with_verdicts(
+    sentence: Sentence, before: frozenset[str], is_own: bool
+) -> Iterator[tuple[Clause | None, int, int]]:
+    """The clauses of a sentence with their verdicts and places; `before` holds the slots of the sentences since the answer,
+    `is_own` says that the sentence is that of the answer.
 
     Behind words that lead to a check ("let me verify") a computation leads on: 42+6=47，不相等.
     """
@@ -139,10 +144,37 @@ def _with_verdicts(sentence: Sentence, before: frozenset[str]) -> Iterator[tuple
         is_concluded = not slots and sentence.begins(_SO, 0)
         if clause is None and not is_concluded and names_slip(sentence, first, stop, is_led):
             clause = Clause(Verdict.REJECTS, frozenset([Slot.WRONG]), names_answer=False)
+        elif clause is None and not is_own and _defies(sentence, first, stop):
+            clause = Clause(Verdict.REJECTS, frozenset([Slot.THIS, Slot.WRONG]), names_answer=False)
         elif clause is None and slots and _is_computation(sentence, first, stop):
             clause = Clause(Verdict.LEADS, frozenset(), names_answer=False)
         slots = slots.union(clause.slots if clause else ())
         yield clause, first, stop
+
+
+def _defies(sentence: Sentence, first: int, stop: int) -> bool:
+    """Whether a clause says that the answer goes against something, in any words: "this contradicts our earlier bound".
+
+    Verbs that end a clause have their object before them: 这与前面的结论矛盾.
+    """
+    said = sentence.words[first:stop]
+    found = list(parts("verdict", said))
+    subjects = [part.stop for part in found if part.slot == Slot.THIS and _leads(sentence, first, first + part.stop)]
+    verbs = [part for part in found if part.slot == "defies" and subjects and part.first >= min(subjects)]
+    # "It contradicts the passage" may be why an option is asked for.
+    is_open = any(cue.kind in _SPARES and first <= cue.first < stop for cue in sentence.cues)
+    return not is_open and any(
+        _leads(sentence, first, first + verb.first) or (verb.stop == len(said) and not said[verb.first].text.isascii())
+        for verb in verbs
+    )
+
+
+_SPARES = frozenset([Kind.NOT, Kind.NO, Kind.SOURCE])
+
+
+def _leads(sentence: Sentence, first: int, stop: int) -> bool:
+    clause = judged(sentence, first, stop)
+    return clause is not None and clause.verdict is Verdict.LEADS
 
 
 def _is_computation(sentence: Sentence, first: int, stop: int) -> bool:
@@ -218,12 +250,22 @@ def _rejected_at_end(text: str, begin: int) -> int | None:
 def _is_affirmed_again(text: str, position: int) -> bool:
     """Whether the sentences behind a rejection end in calling the same answer right: "No, wait. It is right."."""
     for sentence in _some(text, position, min(len(text), position + _MAX_CHARS)):
-        clauses = [judged(sentence, first, stop) for first, stop in _clauses(sentence)]
-        if any(clause is None for clause in clauses):
+        if not _is_verdict(sentence):
             return False
-        if not sentence.asks and any(clause.verdict is Verdict.AFFIRMS for clause in clauses if clause):
+        if _calls_right(sentence):
             return True
     return False
+
+
+def _is_verdict(sentence: Sentence) -> bool:
+    """Whether all clauses of a sentence are verdicts."""
+    return all(judged(sentence, first, stop) is not None for first, stop in _clauses(sentence))
+
+
+def _calls_right(sentence: Sentence) -> bool:
+    """Whether a clause of a sentence calls the answer right, whatever the others say: "6 * 7 = 42, good"."""
+    clauses = [judged(sentence, first, stop) for first, stop in _clauses(sentence)]
+    return not sentence.asks and any(clause.verdict is Verdict.AFFIRMS for clause in clauses if clause)
 
 
 def _is_of_other(text: str, answer_end: int, clause: Clause, is_own: bool) -> bool:
@@ -403,7 +445,8 @@ def _table(language: str) -> Phrases:
     found: dict[str, dict[tuple[str, ...], str]] = {}
     for slot in Slot:
         add(found, slot, lexicon["verdict"].get(slot.value, ()))
-    add(found, Slot.TURN, languages()["en"]["verdict"]["turn"])
+    for said in (lexicon["verdict"], languages()["en"]["verdict"]):
+        add(found, Slot.TURN, [*said["halt"], *said.get("hum", ()), *said["turn"]])
     add(found, Slot.FILLER, lexicon.get("adverbs", ()))
     add(found, Slot.FILLER, lexicon.get("ought", ()))
     add(found, Slot.RIGHT, [VALUE])

@@ -51,6 +51,13 @@ def by_first_word(idea: str) -> Mapping[str, Sequence[str]]:
     return found
 
 
+@cache
+def openings_of(idea: str, *slots: str) -> frozenset[str]:
+    """The first words of the phrases that fill some slots of an idea, in all languages."""
+    tables = [slotted(idea, language) for language in languages()]
+    return frozenset(word for table in tables for word, said in table.items() if any(slot in slots for _, slot in said))
+
+
 class Part(NamedTuple):
     """A phrase of an idea found in a text, with the places of its words."""
 

@@ -10,8 +10,9 @@ from functools import cache, cached_property
 from memory import remember
 from verifiers.commitment.contrasts import contrasts
 from verifiers.commitment.cues import Cue, Kind, Word, adverbs, cues, languages, listed, phrases, words
+from verifiers.commitment.exceptions import is_exception
 from verifiers.commitment.moods import is_conditional, unreal_places
-from verifiers.commitment.opinions import Opinions, opinions
+from verifiers.commitment.opinions import Opinions, at_marks, opinions
 from verifiers.commitment.spans import Span
 from verifiers.commitment.wording import single
 
@@ -25,6 +26,8 @@ class Stance(StrEnum):
     """It is called right: "C is correct"."""
     TRUE = "true"
     """It is called true, whether or not the question asks for that."""
+    SINGLED = "singled"
+    """It is named as the one that is not true, whether or not the question asks for that: "the false statement is C"."""
     CONCLUDED = "concluded"
     """It is chosen or concluded: "so it's C", "I'd go with C"."""
     STATED = "stated"
@@ -68,6 +71,7 @@ _PART = frozenset([Kind.PART])
 _SO = frozenset([Kind.SO])
 _THE = frozenset([Kind.THE])
 _DENYING = frozenset([Kind.NOT, Kind.BAD, Kind.DOUBT])
+_VERBS_OF_SUBJECT = frozenset([Kind.IS, Kind.CHOOSE])
 _VERBS = frozenset([Kind.IS, Kind.HAS, Kind.SO, Kind.CHOOSE])
 _CLAIMS = frozenset([Kind.RIGHT, Kind.ANSWER, Kind.RESULT, Kind.FITS, Kind.CALLED, Kind.TRUE])
 _VERDICTS = frozenset([Kind.YES, Kind.NO])
@@ -152,6 +156,11 @@ class Sentence:
         return opinions(self.text, self.words, self._listed)
 
     @cached_property
+    def _at_marks(self) -> Sequence[Cue]:
+        """The opinions of others that count beside a mark alone."""
+        return at_marks(self.text, self.words, self._listed)
+
+    @cached_property
     def kinds(self) -> frozenset[Kind]:
         """The kinds of all cues of the sentence."""
         return frozenset([cue.kind for cue in self.cues])
@@ -199,8 +208,8 @@ class Sentence:
     def stance(self, span: Span, others: Sequence[Span] = ()) -> Stance:
         """The stance of the sentence towards the mention at `span`; `others` are its other mentions."""
         first, stop = self.place(span)
-        if self.asks:
-            return Stance.HEDGED
+        if self.asks or self._is_exception(first):
+            return Stance.HEDGED if self.asks else Stance.SINGLED
         places = [self.place(other) for other in others]
         behind = None if self._is_verdict(first, stop) else self._behind(self.list_end(stop, places), places)
         if behind in _VERDICTS_ON_REST and self.ends_in(_EXCEPT, self.skipped(first)):
@@ -233,6 +242,17 @@ class Sentence:
         led = self._led(first, stop)
         is_open = led is Stance.CONCLUDED and (self._is_conditional() or self.has(Kind.OTHER, 0, first))
         return Stance.STATED if is_open else led
+
+    def _is_exception(self, first: int) -> bool:
+        """Whether a verb, past adverbs, leads from a subject that is called false to a mention."""
+        if self.kinds.isdisjoint(DENIES):
+            return False
+        place = self.skipped(first)
+        while place and self.words[place - 1].text in adverbs() and not self.ends_in(_IS, place):
+            place -= 1
+        verbs = [cue.first for cue in self._by_stop.get(place, ()) if cue.kind in _VERBS_OF_SUBJECT]
+        verbs += [place - 1] if place and self.words[place - 1].text in _TELLS else []
+        return any(is_exception(self.words, self.cues, verb) for verb in verbs)
 
     def denies(self, span: Span) -> bool:
         """Whether the stance is DENIED. This is a quick test for marks: most of their sentences hold no denying cue."""
@@ -288,7 +308,7 @@ class Sentence:
 
     def is_told_of(self, stop: int, *, is_mark: bool = False) -> bool:
         """Whether the sentence ends by saying whose opinion it is: "The answer is 42, according to my teacher"."""
-        told = [*self._opinions.all, *(self._opinions.at_marks if is_mark else ())]
+        told = [*self._opinions.all, *(self._at_marks if is_mark else ())]
         return any(cue.first >= stop and self._is_last(cue.stop) for cue in told)
 
     @property
@@ -297,11 +317,16 @@ class Sentence:
         sourced = self._opinions.sourced
         return bool(sourced) and all(cue in sourced for cue in self.cues if cue.kind is Kind.SAID)
 
+    def is_told_before(self, span: Span) -> bool:
+        """Whether somebody's opinion, named beside what is known for an answer, reaches a mention: "Tom says it's NaCl"."""
+        first = self.place(span)[0]
+        return any(cue.stop <= first and self._reaches(cue, first, ()) for cue in self._at_marks)
+
     def stance_at_end(self) -> Stance | None:
         """The stance of the last words that do more than lead to what follows: "perhaps it is", "my friend says the answer is"."""
         place, is_apart = len(self.words), False
         while place > 0:
-            if any(cue.stop == place for cue in self._opinions.at_marks):
+            if any(cue.stop == place for cue in self._at_marks):
                 return Stance.ATTRIBUTED
             if (cue := self.ends_in(_GOVERNING, place)) and not (
                 self._is_example(cue) or (cue.kind in _DENYING and self._tells_which(cue, len(self.words)))

@@ -61,6 +61,10 @@ RULES = (
 STANCES = {
     Stance.ANNOUNCED: ("it is called the answer", "The answer is C."),
     Stance.CALLED: ("it is called right", "C is correct."),
+    Stance.SINGLED: (
+        "it is named as the one that is not true, whether or not the question asks for that",
+        "The false statement is C.",
+    ),
     Stance.TRUE: ("it is called true, whether or not the question asks for that", "C is true."),
     Stance.CONCLUDED: ("it is chosen, or follows from what was said", "So it's C."),
     Stance.MARKED: ("its form marks it: a tag, a box, a line behind `####`, a JSON field", "\\boxed{C}"),
