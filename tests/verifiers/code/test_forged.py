@@ -120,6 +120,12 @@ def test_what_is_split_holds_no_expected_value() -> None:
         ("go", "func main() { if !reflect.DeepEqual(f(1), []int{2}) { panic(1) } }", [Likeness()]),
         ("go", "func main() { if f(1) != 2 || f(2) != 3 { panic(1) } }", None),
         ("go", "func main() { if f(1) != 2 { fmt.Println(1) } }", None),
+        ("go", "func main() { if x := f(1); x != 2 { panic(x) } }", [Likeness()]),
+        ("go", "func main() { if x := f([]int{1}); !reflect.DeepEqual(x, []int{2}) { panic(x) } }", [Likeness()]),
+        ("go", "func main() { if x, err := f(1); x != 2 { panic(err) } }", None),
+        ("go", "func main() { if x, y := f(1), 2; x != y { panic(1) } }", None),
+        ("go", "func main() { a := 1; if f(1) != 2 { panic(a) } }", None),
+        ("go", "func main() { if f(1) != 2 { panic(1) } else { g() } }", None),
         ("lua", "lu.assertEquals(candidate(1), {2})\nos.exit(lu.LuaUnit.run('-v'))", [Likeness()]),
         ("lua", "assert(candidate(1) == 2)", None),
         ("php", 'if (candidate(1) !== [2]) { throw new Exception("no"); }', [Likeness()]),
@@ -266,7 +272,11 @@ CHECKS: dict[str, tuple[str, str, list[str]]] = {
     "go": (
         "Go",
         "func main() {{ {} }}",
-        ["if f(1) != 2 { panic(1) }", "if !reflect.DeepEqual(f(1), []int{2}) { t.Fatal(1) }"],
+        [
+            "if f(1) != 2 { panic(1) }",
+            "if x := f(1); x != 2 { panic(x) }",
+            "if !reflect.DeepEqual(f(1), []int{2}) { t.Fatal(1) }",
+        ],
     ),
     "java": ("Java", "class Main {{ void main() {{ {}; }} }}", ["assert(f(1) == 2)", "assert f(1).equals(2)"]),
     "javascript": (
