@@ -223,6 +223,13 @@ def test_python_that_needs_the_programs_process_stays_there(test: str) -> None:
     [
         ("data = [3, 1]\nassert f(data) == sorted(data)", 0.0, 1.0),
         ("data = [3, 1]\ngot = f(data)\nassert got == sorted(data)", 0.0, 1.0),
+        ("d = [3, 1]\nr = f(d)\ne = d.copy()\ne.sort()\nassert r == e", 0.0, 1.0),
+        ("d = [3, 1]\nr = f(d)\nd.sort()\nassert r == d", 0.0, 1.0),
+        ("d = {'a': [3, 1]}\nr = f(d['a'])\nd['a'].sort()\nassert r == d['a']", 0.0, 1.0),
+        ("d, e = [3, 1], []\nr = f(d)\nwhile d:\n    e.append(d.pop(d.index(min(d))))\nassert r == e", 0.0, 1.0),
+        ("d = [1, 3]\nr = f(d)\nd.append(9)\nassert r == [n for n in d[:-1]]", 0.0, 0.0),  # `r` is `d`
+        ("d = [3, 1]\nr = f(d)\nassert r == sorted(d)\nassert isinstance(d, list)", 0.0, 1.0),
+        ("d = [3, 1]\nr = f(d)\nassert r == sorted(d)\nassert len(d) >= 0", 0.0, 1.0),
         # the program is to change what it gets
         ("data = [3, 1]\nf(data)\nassert data == [1, 3]", 0.0, 1.0),
         ("data = [3, 1]\nassert f(data) == [1, 3] and data == [1, 3]", 0.0, 1.0),

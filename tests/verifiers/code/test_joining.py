@@ -302,3 +302,30 @@ def test_idioms_of_go_are_judged(bench: Bench, test: str, right: list[str], wron
         verdict = bench.judge(f"```go\n{solution}\n```", reference)
         assert (verdict.status, verdict.score) == (Status.OK, score), (solution, verdict.detail)
         assert ("unguarded" in verdict.detail) == (test == _GO_MARKED)
+
+
+@table(
+    ("language", "test"),
+    [
+        ("bash", '[[ $(add 1 2) = "3" ]]'),
+        ("bash", '[ "$(add 1 2)" = 3 ] || exit 1'),
+        ("r", "if(!identical(add(1,2), 3)){quit('no', 1)}"),
+        ("r", "if (add(1, 2) > 3) quit(status=1)\nif (add(1, 2) < 3) quit(status=1)"),
+    ],
+)
+def test_tests_of_scripts_need_no_frame(language: str, test: str) -> None:
+    parsed = test_of({"language": language, "tests": test})
+    assert (parsed.source, parsed.language) == (test, language)
+
+
+def test_json_that_is_broken_stays_a_mistake_where_tests_are_not_programs() -> None:
+    for language in ("python", None):
+        with pytest.raises(InvalidItem, match="not JSON"):
+            aliases.parse({"language": language, "tests": '[ "$(add 1 2)" = 3 ]'})
+
+
+def test_a_test_that_is_too_long_to_be_read_says_so() -> None:
+    for count, told in ((1, "`entry_point`$"), (4_000, "characters is not searched for it$")):
+        test = "def check(f):\n" + "    assert f(1) == 1\n" * count
+        with pytest.raises(InvalidItem, match=told):
+            aliases.parse({"test": test})
