@@ -136,6 +136,11 @@ class _Raw:
     is_quoted: bool = False
     together: bool = False
 
+    @property
+    def has_programs(self) -> bool:
+        """Whether a language is named in which tests are programs."""
+        return not {self.language, self.solution_language} <= {None, "python"}
+
     def take(self, value: Any, depth: int) -> None:
         """Add the content of a container."""
         if depth > 5:
@@ -172,7 +177,7 @@ class _Raw:
             return
         for key in _CONTAINER_KEYS:
             if value.get(key) not in (None, ""):
-                self.take(_decoded(value[key], key), depth + 1)
+                self.take(_decoded(value[key], key, may_be_code=self.has_programs), depth + 1)
                 is_decoded = True
         if value.get("test_list") and isinstance(value.get("test"), str):
             # A row of MBPP+: the few asserts of MBPP, and beside them a program with all other tests.
@@ -259,8 +264,8 @@ class _Raw:
 # --- opening
 
 
-def _decoded(value: Any, where: str) -> Any:
-    """Decode text that is JSON; other values are unchanged.
+def _decoded(value: Any, where: str, *, may_be_code: bool = False) -> Any:
+    """Decode text that is JSON; other values are unchanged, and text that is not if it may be code: `[ $(f 1) = 2 ]`.
 
     Raises:
         InvalidItem: it is text that looks like JSON but is not, or packed text that cannot be opened.
@@ -275,6 +280,8 @@ def _decoded(value: Any, where: str) -> Any:
     try:
         read = msgspec.json.decode(text.encode())
     except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError) as error:
+        if may_be_code:
+            return value
         raise InvalidItem("unparseable_tests", f"{where} is text that is not JSON ({error}): {clip(text)!r}") from error
     return _decoded(read, where) if isinstance(read, str) else read
 
@@ -478,8 +485,7 @@ def _inferred(raw: _Raw) -> CaseType:
 
 def _is_joined(raw: _Raw) -> bool:
     """Whether the tests are code that can only be part of the program itself."""
-    is_python = raw.language in (None, "python") and raw.solution_language in (None, "python")
-    return not is_python and _inputs_are_code(raw)
+    return raw.has_programs and _inputs_are_code(raw)
 
 
 def _inferred_from_code(code: str) -> CaseType:
@@ -761,7 +767,12 @@ def _checks(raw: _Raw, kind: CaseType) -> Suite:
                 raise InvalidItem("vacuous_test", f"{where} asserts nothing: {clip(code)!r}")
         programs.append(TestProgram(TestStyle.CHECK, count=1, setup=code))
     if not entry_point:
-        raise InvalidItem("bad_entry_point", "case type `check_based` needs the name of the function in `entry_point`")
+        longest = max(len(program.setup) for program in programs)
+        is_unread = longest > analysis.MAX_ANALYSED_CHARS
+        why = f"; a test of {longest:,} characters is not searched for it" if is_unread else ""
+        raise InvalidItem(
+            "bad_entry_point", f"case type `check_based` needs the name of the function in `entry_point`{why}"
+        )
     head = _head(raw, entry_point)
     setup = _joined(head[0], *raw.setup, head[2] if head[1] else "")
     checked = f"{_SOLUTION}{entry_point}" if of_solution else entry_point
@@ -883,7 +894,7 @@ def _script(raw: _Raw, kind: CaseType, code: str) -> Suite | None:
 
 
 _CHECKS = re.compile(
-    r"abort|assert|check|deep|die|equal|error|exit|expect|fail|fatal|mismatch|panic|raise|stop|test|throw|verify|[=!]=|\[ ",
+    r"abort|assert|check|deep|die|equal|error|exit|expect|fail|fatal|mismatch|panic|quit|raise|stop|test|throw|verify|[=!]=|\[ ",
     re.I,
 )
 """Words of tests. A program without any of them would end well, whatever the solution does."""

@@ -90,11 +90,11 @@ def joined(solution: str, test: JoinedTest) -> str:
     """The program of a whole solution and its test."""
     if test.is_quoted:
         solution = repr(solution)
-    if MARK in test.source:
-        return test.source.replace(MARK, solution, 1)
     if test.language in ("go", "go_test"):
         return _joined_go(solution, test)
     source = test.source
+    if MARK in source:
+        return source.replace(MARK, solution, 1)
     if _MAIN.search(source):
         solution = _without_main(solution, test.language)
     if source.lstrip().startswith("}"):
@@ -183,7 +183,8 @@ def _joined_go(solution: str, test: JoinedTest) -> str:
     spare_imports = [*_go_imports(test.source), *_go_imports(test.prompt), '"testing"']
     imports |= dict.fromkeys(spec for spec in spare_imports if _is_used_in_go(spec, "\n".join(bodies)))
     lines = "".join(f"import {spec}\n" for spec in imports)
-    return f"package {package}\n{lines}" + "\n".join(bodies)
+    body = bodies[1].replace(MARK, bodies[0], 1) if MARK in bodies[1] else "\n".join(bodies)
+    return f"package {package}\n{lines}{body}"
 
 
 def _go_imports(text: str) -> list[str]:

@@ -10,7 +10,7 @@ that it checks has forms that are known here:
     if (!compare(x0, v0)) { throw ... }         if(eq_deeply(f(1), 2)) { print "ok!" } else { exit 1; }
     [[ $(f 1) = "2" ]]
     assert_eq!(f(1), 2)   lu.assertEquals(f(1), 2)   assert_equal(2, f(1))   assert(strcmp(f(1), "2") == 0)
-    if (f(1) !== 2) { throw ... }   if(!identical(f(1), 2)){quit('no', 1)}   { actual: f(1), expected: 2 }
+    if (f(1) !== 2) { throw ... }   if x := f(1); x != 2 { t.Fatal(x) }   if(!identical(f(1), 2)){quit('no', 1)}   { actual: f(1), expected: 2 }
 
 The test's text decides whether it is, and the expected values' own program, which holds nothing of a response.
 """
@@ -43,7 +43,10 @@ def split(test: JoinedTest) -> SplitTest | None:
     if not checks or reader.checks_more(checks):
         return None
     teller = TELLERS[test.language]
-    telling = structs.replace(test, source=reader.telling(checks) + teller.behind)
+    told = reader.telling(checks)
+    if test.language in ("go", "go_test") and _has_unused(told):
+        return None
+    telling = structs.replace(test, source=told + teller.behind)
     statements = "\n".join(f"{teller.call.format(check.expected)}{_END[test.language]}" for check in checks)
     program = teller.before + teller.program.format(head=_head(test), statements=statements) + teller.behind
     if test.language in ("go", "go_test"):  # imports come first
@@ -143,6 +146,8 @@ class _Check:
     likeness: Likeness
     removed: tuple[tuple[int, int], ...] = ()
     """What is left out besides: where the expected value's variable gets it, the frame of a table."""
+    before: str = ""
+    """A statement of the check's own before it."""
 
 
 class _Reader:
@@ -181,7 +186,10 @@ class _Reader:
     def telling(self, checks: Sequence[_Check]) -> str:
         """The test's text with the told values, and without any expected one."""
         call, end_of_statement = TELLERS[self._test.language].call, _END[self._test.language]
-        edits = [(check.start, check.end, call.format(check.actual) + end_of_statement) for check in checks]
+        edits = [
+            (check.start, check.end, _after(check.before, call.format(check.actual) + end_of_statement))
+            for check in checks
+        ]
         edits += [(*removed, "") for check in checks for removed in check.removed]
         text = self._text
         for start, end, new in sorted(set(edits), reverse=True):
@@ -210,15 +218,15 @@ class _Reader:
     def _read(self, head: re.Match[str]) -> _Check | None:
         if self._test.language == "bash":
             return self._bracketed(head)
+        if self._test.language in ("go", "go_test"):
+            return self._compared_in_go(head)
         return self._formed(head) if self._test.language in _FORMS else self._check(head)
 
     def _formed(self, head: re.Match[str]) -> _Check | None:
         """The check of a form in which a value and the expected one stand beside each other."""
         form = next(form for form in _FORMS[self._test.language] if form.head.match(self._text, head.start()))
-        # if f(1) != 2 {
-        opening = self._text.find("{", head.end())
-        close = self._closed(self._text, head.end(), ")") if form.closing == ")" else opening
-        tail = form.tail.match(self._text, close) if close is not None and close >= 0 else None
+        close = self._closed(self._text, head.end(), ")")
+        tail = form.tail.match(self._text, close) if close is not None else None
         if close is None or tail is None:
             return None
         inside = self._text[head.end() : close]
@@ -234,8 +242,53 @@ class _Reader:
         if len(operands) != 2:
             return None
         actual, expected = reversed(operands) if form.is_expected_first else operands
-        check = self._related(head.start(), tail.end(), actual.strip(), expected.strip(), Likeness())
-        return check and replace(check, actual=form.told.format(actual), expected=form.told.format(check.expected))
+        return self._related(head.start(), tail.end(), actual.strip(), expected.strip(), Likeness())
+
+    def _compared_in_go(self, head: re.Match[str]) -> _Check | None:
+        """`if f(1) != 2 { panic(1) }`, `if x := f(1); !reflect.DeepEqual(x, []int{2}) { t.Fatal(x) }`."""
+        opening = self._opening(head.end())
+        tail = _FAILS_IN_GO.match(self._text, opening) if opening is not None else None
+        if tail is None:
+            return None
+        inside = self._text[head.end() : opening]
+        parts = [token.start() for token in self._top_level(inside) if token[0] == ";"]
+        statement, condition = ("", inside) if not parts else (inside[: parts[0]].strip(), inside[parts[0] + 1 :])
+        is_deep, operands = self._unequal_in_go(condition.strip())
+        if len(operands) != 2:
+            return None
+        actual, expected = operands
+        names = {*_WORD.findall(statement.partition(":=")[0])}
+        if names & {*_WORD.findall(expected)} or _COMPARED.search(statement):
+            return None
+        if statement and (defined := _DEFINED_IN_GO.match(statement)) and defined["name"] == actual:
+            statement, actual = "", statement[defined.end() :].strip()
+        check = self._related(head.start(), tail.end(), actual, expected, Likeness())
+        if check is None or not is_deep:
+            return check and replace(check, before=statement)
+        typed = "rewardlineTyped({})".format
+        return replace(check, before=statement, actual=typed(actual), expected=typed(check.expected))
+
+    def _unequal_in_go(self, condition: str) -> tuple[bool, list[str]]:
+        """Whether two values are compared with their types, and both; none if the condition is another one."""
+        deep = "!reflect.DeepEqual("
+        if condition.startswith(deep):
+            is_whole = self._closed(condition, len(deep), ")") == len(condition) - 1
+            return True, self._split(condition[len(deep) : -1]) if is_whole else []
+        signs = [token for token in self._top_level(condition) if token[0] in _SIGNS]
+        if len(signs) != 1 or signs[0][0] != "!=":
+            return False, []
+        return False, [condition[: signs[0].start()].strip(), condition[signs[0].end() :].strip()]
+
+    def _opening(self, start: int) -> int | None:
+        """Where the block of a statement opens, behind what it has in brackets."""
+        depth = 0
+        for match in self._strings.finditer(self._text, start):
+            if match[0] == "{" and not depth:
+                return match.start()
+            depth += (match[0] in _OPENING) - (match[0] in _CLOSING)
+            if depth < 0:
+                return None
+        return None
 
     def _rows(self, table: re.Match[str]) -> list[_Check] | None:
         """MultiPL-E's table for Go: `tests := []test{ { actual: candidate(1), expected: 2 }, ... }` and its loop."""
@@ -451,6 +504,17 @@ class _Reader:
                 yield match
 
 
+def _after(statement: str, check: str) -> str:
+    return f"{{ {statement}; {check} }}" if statement else check
+
+
+def _has_unused(told: str) -> bool:
+    """Whether a variable of Go may be used only where a check failed: without a use it is not compiled."""
+    defined = Counter(name for names in _NAMES_IN_GO.findall(told) for name in _WORD.findall(names) if name != "_")
+    uses = Counter(_WORD.findall(told)) if defined else defined
+    return any(uses[name] < 2 * count for name, count in defined.items())
+
+
 def _head(test: JoinedTest) -> str:
     """What the expected values may need: the imports of the test and of its prompt."""
     lines = _IMPORTS[test.language].findall(f"{test.prompt}\n{test.source}")
@@ -550,25 +614,16 @@ class _Form:
     is_expected_first: bool = False
     has_message: bool = False
     """Whether more than the two may stand there."""
-    closing: str = ")"
-    told: str = "{}"
-    """What is told of both."""
 
 
-_FAILS_IN_GO: Final = r"[ \t]*\{\s*(?:panic|os\.Exit|t\.(?:Error|Fatal|Fail)\w*)\([^{}]*\}"
+_FAILS_IN_GO: Final = re.compile(r"\{\s*(?:panic|os\.Exit|t\.(?:Error|Fatal|Fail)\w*)\([^{}]*\}(?!\s*else\b)")
+_DEFINED_IN_GO: Final = re.compile(r"(?P<name>\w+)[ \t]*:=")
+_NAMES_IN_GO: Final = re.compile(r"\b(\w+(?:[ \t]*,[ \t]*\w+)*)[ \t]*:=")
 _FORMS: Final = {
     "c": (_Form(re.compile(r"(?<![.\w])assert[ \t]*\("), re.compile(r"\)[ \t]*;"), separator=""),),
     "rust": (
         _Form(re.compile(r"(?<![.\w])assert_eq![ \t]*\("), re.compile(r"\)[ \t]*;"), has_message=True),
         _Form(re.compile(r"(?<![.\w])assert![ \t]*\("), re.compile(r"\)[ \t]*;"), separator=""),
-    ),
-    "go": (
-        _Form(
-            re.compile(r"\bif[ \t]+!reflect\.DeepEqual\("),
-            re.compile(rf"\){_FAILS_IN_GO}"),
-            told='fmt.Sprintf("%#v", {})',
-        ),
-        _Form(re.compile(r"\bif[ \t]+(?!!)(?=[^\n{]*!=)"), re.compile(_FAILS_IN_GO), "!=", closing="{"),
     ),
     "lua": (_Form(re.compile(r"(?<![.\w])(?:lu|luaunit)\.assertEquals\("), re.compile(r"\)[ \t]*;?(?=\s)")),),
     "php": (_Form(re.compile(r"\bif[ \t]*\("), re.compile(r"\)[ \t]*\{\s*throw\b[^{}]*\}"), "!=="),),
@@ -588,7 +643,7 @@ _FORMS: Final = {
         ),
     ),
 }
-_FORMS["go_test"] = _FORMS["go"]
+_HEADS.update(dict.fromkeys(("go", "go_test"), re.compile(r"\bif[ \t]+")))
 _HEADS.update({name: re.compile("|".join(form.head.pattern for form in forms)) for name, forms in _FORMS.items()})
 _SIGNS: Final = frozenset({"===", "!==", "==", "!=", "<=", ">=", "&&", "||"})
 _GO_TABLE: Final = re.compile(

@@ -294,11 +294,68 @@ fn rewardline_tell<T: RewardlineImage>(value: T) {
 _GO: Final = r"""
 import "fmt"
 import "os"
+import "reflect"
+import "sort"
+import "strings"
+import "time"
+func rewardlineTyped(value interface{}) string { return rewardlineImage(reflect.ValueOf(value), 0, true) }
+func rewardlineImage(v reflect.Value, depth int, named bool) string {
+    if !v.IsValid() || depth > 1000 {
+        return "nil"
+    }
+    var all []string
+    add := func(v reflect.Value) { all = append(all, rewardlineImage(v, depth+1, false)) }
+    text := ""
+    switch v.Kind() {
+    case reflect.Interface:
+        return rewardlineImage(v.Elem(), depth+1, true)
+    case reflect.Ptr:
+        text = "nil"
+        if !v.IsNil() {
+            text = "&" + rewardlineImage(v.Elem(), depth+1, false)
+        }
+    case reflect.Slice, reflect.Array:
+        for n := 0; n < v.Len(); n++ {
+            add(v.Index(n))
+        }
+        text = "[" + strings.Join(all, " ") + "]"
+        if v.Kind() == reflect.Slice && v.IsNil() {
+            text = "nil"
+        }
+    case reflect.Struct:
+        for n := 0; n < v.NumField(); n++ {
+            add(v.Field(n))
+        }
+        text = "{" + strings.Join(all, " ") + "}"
+    case reflect.Map:
+        for _, key := range v.MapKeys() {
+            all = append(all, rewardlineImage(key, depth+1, false)+":"+rewardlineImage(v.MapIndex(key), depth+1, false))
+        }
+        sort.Strings(all)
+        text = "{" + strings.Join(all, " ") + "}"
+        if v.IsNil() {
+            text = "nil"
+        }
+    case reflect.String:
+        text = fmt.Sprintf("%q", v.String())
+    default:
+        text = fmt.Sprintf("%v", v)
+        if text == "NaN" {
+            text = fmt.Sprint(time.Now().UnixNano()) // which equals nothing
+        }
+    }
+    if named {
+        return v.Type().String() + "(" + text + ")"
+    }
+    return text
+}
 func rewardlineTell(value interface{}) {
     file, _ := os.OpenFile("VALUES", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0644)
     text := fmt.Sprintf("%v", value)
     if text == "NaN" {
         text = "{\"$\":\"nan\"}"
+    } else if v := reflect.ValueOf(value); !v.IsValid() || (v.Kind() == reflect.Ptr && v.IsNil()) {
+        text = "null"
     } else {
         text = fmt.Sprintf("%q", text)
     }

@@ -6,7 +6,7 @@
 
 In such tests the program's changes of its arguments stay in its own process. The tests' text decides. They come back, as
 always, if it looks at what became of an argument: it calls for nothing else (`f(data)`), or compares the argument itself
-(`assert data == [1, 2]`), or changes it. A value counts with all that has parts of it: other names, loop variables,
+(`assert data == [1, 2]`), or changes it and expects nothing of it. Its type and bounds of its length tell nothing. A value counts with all that has parts of it: other names, loop variables,
 parameters of the tests' functions.
 """
 
@@ -37,6 +37,10 @@ _SHARING_METHODS: Final = frozenset({"items", "values", "get", "pop", "copy", "s
 _CHANGING: Final = frozenset(
     {*("append", "extend", "insert", "pop", "remove", "clear", "update", "add", "discard", "sort", "reverse")}
 )
+
+_ADDING: Final = frozenset({"append", "extend", "insert", "update", "add"})
+_TYPES: Final = frozenset({"isinstance", "issubclass", "callable", "hasattr", "type"})
+_BOUNDS: Final = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 Key = tuple[int, str]
 """A variable: the function that binds it, 0 outside of any, and its name."""
@@ -109,6 +113,8 @@ class _Uses:
             if not _is_before(node, first.get((self._scope(node), self._group(key))))
         }
         looked = {self._group(key) for node in self._nodes for key in self._looked_at(node, first)}
+        changed = {self._group(key) for node in self._nodes for key in self._changed(node, first)}
+        looked |= changed - {*map(self._group, self._expected())}
         return bool(passed & reads) and not passed & reads & looked
 
     # What a text says of its variables.
@@ -157,6 +163,9 @@ class _Uses:
             yield from self._pairs(node.target, node.value)
         elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
             yield from self._pairs(node.target, node.iter)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _ADDING:
+            for argument in _arguments(node):
+                yield from self._pairs(node.func.value, argument)
         elif isinstance(node, ast.Call) and (function := self._functions.get(_name_of(node.func))) is not None:
             names = [arg.arg for arg in (*function.args.posonlyargs, *function.args.args) if arg.arg != "self"]
             for name, value in zip(names, node.args, strict=False):
@@ -238,13 +247,12 @@ class _Uses:
     def _looked_at(self, node: ast.AST, first: dict[tuple[int, Key], int]) -> Iterator[Key]:
         if isinstance(node, ast.Expr | ast.Assign):
             yield from self._called_for_nothing_else(node)
-        yield from self._changed(node, first)
         for sides in self._asserted(node):
             if any(isinstance(side, ast.Constant) and side.value is None for side in sides):
                 # assert f(data) is None
                 calls = [side for side in sides if isinstance(side, ast.Call)]
                 yield from (key for call in calls for key, _ in self._passed(call))
-            elif not any(map(self._is_result, sides)):
+            elif not any(map(self._is_result, sides)) and not any(map(_tells_nothing, sides)):
                 names = (self._key(part) for side in sides for part in ast.walk(side))
                 yield from (key for key in names if key is not None and self._is_after(node, self._group(key), first))
         if isinstance(node, ast.BoolOp | ast.IfExp):
@@ -253,6 +261,13 @@ class _Uses:
             if any(map(self._is_result, branches)):
                 keys = (self._key(branch) for branch in branches if not self._is_result(branch))
                 yield from (key for key in keys if key is not None)
+
+    def _expected(self) -> Iterator[Key]:
+        """The variables of what results are compared with."""
+        for sides in (sides for node in self._nodes for sides in self._asserted(node)):
+            if any(map(self._is_result, sides)):
+                parts = (part for side in sides if not self._is_result(side) for part in ast.walk(side))
+                yield from (key for part in parts if (key := self._key(part)) is not None)
 
     def _asserted(self, node: ast.AST) -> Iterator[Sequence[ast.expr]]:
         """What a node asserts of values, each with what it is compared with: `assert a == b`, `self.assertEqual(a, b)`.
@@ -272,7 +287,8 @@ class _Uses:
             for part in condition.values if isinstance(condition, ast.BoolOp) else [condition.operand]:
                 yield from self._sides(part)
         elif isinstance(condition, ast.Compare):
-            yield [condition.left, *condition.comparators]
+            if not all(isinstance(sign, _BOUNDS) for sign in condition.ops) or _is_of_values(condition):
+                yield [condition.left, *condition.comparators]
         else:
             # is_kept = data == [1, 2]
             values = [value for key, value in self._bindings if key == self._key(condition)]
@@ -315,6 +331,17 @@ _TRANSPARENT: Final = (
     *(ast.NamedExpr, ast.Await, ast.ListComp, ast.GeneratorExp),
 )
 """Expressions that give the values of their parts."""
+
+
+def _tells_nothing(side: ast.expr) -> bool:
+    """Whether a side of a comparison asks a value for its type."""
+    return isinstance(side, ast.Call) and _name_of(side.func) in _TYPES
+
+
+def _is_of_values(condition: ast.Compare) -> bool:
+    """Whether more than the length of something is compared."""
+    sides = (condition.left, *condition.comparators)
+    return not any(isinstance(side, ast.Call) and _name_of(side.func) == "len" for side in sides)
 
 
 def _fails(statement: ast.stmt) -> bool:

@@ -120,6 +120,12 @@ def test_what_is_split_holds_no_expected_value() -> None:
         ("go", "func main() { if !reflect.DeepEqual(f(1), []int{2}) { panic(1) } }", [Likeness()]),
         ("go", "func main() { if f(1) != 2 || f(2) != 3 { panic(1) } }", None),
         ("go", "func main() { if f(1) != 2 { fmt.Println(1) } }", None),
+        ("go", "func main() { if x := f(1); x != 2 { panic(x) } }", [Likeness()]),
+        ("go", "func main() { if x := f([]int{1}); !reflect.DeepEqual(x, []int{2}) { panic(x) } }", [Likeness()]),
+        ("go", "func main() { if x, err := f(1); x != 2 { panic(err) } }", None),
+        ("go", "func main() { if x, y := f(1), 2; x != y { panic(1) } }", None),
+        ("go", "func main() { a := 1; if f(1) != 2 { panic(a) } }", None),
+        ("go", "func main() { if f(1) != 2 { panic(1) } else { g() } }", None),
         ("lua", "lu.assertEquals(candidate(1), {2})\nos.exit(lu.LuaUnit.run('-v'))", [Likeness()]),
         ("lua", "assert(candidate(1) == 2)", None),
         ("php", 'if (candidate(1) !== [2]) { throw new Exception("no"); }', [Likeness()]),
@@ -217,6 +223,13 @@ def test_python_that_needs_the_programs_process_stays_there(test: str) -> None:
     [
         ("data = [3, 1]\nassert f(data) == sorted(data)", 0.0, 1.0),
         ("data = [3, 1]\ngot = f(data)\nassert got == sorted(data)", 0.0, 1.0),
+        ("d = [3, 1]\nr = f(d)\ne = d.copy()\ne.sort()\nassert r == e", 0.0, 1.0),
+        ("d = [3, 1]\nr = f(d)\nd.sort()\nassert r == d", 0.0, 1.0),
+        ("d = {'a': [3, 1]}\nr = f(d['a'])\nd['a'].sort()\nassert r == d['a']", 0.0, 1.0),
+        ("d, e = [3, 1], []\nr = f(d)\nwhile d:\n    e.append(d.pop(d.index(min(d))))\nassert r == e", 0.0, 1.0),
+        ("d = [1, 3]\nr = f(d)\nd.append(9)\nassert r == [n for n in d[:-1]]", 0.0, 0.0),  # `r` is `d`
+        ("d = [3, 1]\nr = f(d)\nassert r == sorted(d)\nassert isinstance(d, list)", 0.0, 1.0),
+        ("d = [3, 1]\nr = f(d)\nassert r == sorted(d)\nassert len(d) >= 0", 0.0, 1.0),
         # the program is to change what it gets
         ("data = [3, 1]\nf(data)\nassert data == [1, 3]", 0.0, 1.0),
         ("data = [3, 1]\nassert f(data) == [1, 3] and data == [1, 3]", 0.0, 1.0),
@@ -266,7 +279,11 @@ CHECKS: dict[str, tuple[str, str, list[str]]] = {
     "go": (
         "Go",
         "func main() {{ {} }}",
-        ["if f(1) != 2 { panic(1) }", "if !reflect.DeepEqual(f(1), []int{2}) { t.Fatal(1) }"],
+        [
+            "if f(1) != 2 { panic(1) }",
+            "if x := f(1); x != 2 { panic(x) }",
+            "if !reflect.DeepEqual(f(1), []int{2}) { t.Fatal(1) }",
+        ],
     ),
     "java": ("Java", "class Main {{ void main() {{ {}; }} }}", ["assert(f(1) == 2)", "assert f(1).equals(2)"]),
     "javascript": (

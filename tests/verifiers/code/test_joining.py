@@ -259,3 +259,73 @@ def test_what_judges_nothing_is_refused(reference: dict[str, Any], reason: str) 
 def test_programs_that_are_only_compiled_are_not_judged(bench: Bench) -> None:
     verdict = bench.judge("```cuda\nint f;\n```", {"language": "cuda", "test": "int main() { assert(1); }"})
     assert (verdict.status, verdict.reason) == (Status.INVALID, "language_without_tests")
+
+
+_GO_ADD = "func Add(a, b int) int { return a + b }"
+_GO_TEST = 'package main\nimport "testing"\nfunc TestA(t *testing.T) {{\n\t{}\n}}'
+_GO_MARKED = (
+    'package main\n\nimport "fmt"\n\n#<INSERT>\n\nfunc main() {\n\tif Add(2, 2) != 4 { panic(fmt.Sprint("no")) }\n}\n'
+)
+_GO_DEEP = _GO_TEST.format(
+    'if x := Mix(); !reflect.DeepEqual(x, []interface{}{1, "1", nil, 2.5}) { t.Fatal(x) }'
+).replace('import "testing"', 'import "testing"\nimport "reflect"')
+
+
+def _mix(values: str) -> str:
+    return f"type S string\nfunc Mix() []interface{{}} {{ return []interface{{}}{{{values}}} }}"
+
+
+@table(
+    ("test", "right", "wrong"),
+    [
+        (_GO_TEST.format('if got := Add(2, 2); got != 4 { t.Errorf("got %d", got) }'), [_GO_ADD], ["+ b", "- b"]),
+        (
+            _GO_TEST.format("if err := Do(1); err != nil { t.Fatal(err) }"),
+            ["func Do(n int) error { return nil }"],
+            ["return nil", "return E{} }\ntype E struct{}\nfunc (E) Error() string { return `<nil>`"],
+        ),
+        ('func main() { if x := Add(1, 2); x != 3 { panic("no") } }', [_GO_ADD], ["+ b", "* b"]),
+        (
+            _GO_TEST.format('t.Run("a", func(t *testing.T) { if got := Add(2, 3); got != 5 { t.Error(got) } })'),
+            [_GO_ADD],
+            ["+ b", "* b"],
+        ),
+        (_GO_MARKED, [f"package main\n\n{_GO_ADD}", f'import "fmt"\nvar _ = fmt.Sprint\n{_GO_ADD}'], ["+ b", "- b"]),
+        (_GO_DEEP, [_mix('1, "1", nil, 2.5')], ['1, "1", nil, 2.5', 'int64(1), "1", nil, 2.5']),
+        (_GO_DEEP, [_mix('1, "1", nil, 2.5')], ['"1"', 'S("1")']),
+    ],
+)
+@pytest.mark.boxes
+def test_idioms_of_go_are_judged(bench: Bench, test: str, right: list[str], wrong: list[str]) -> None:
+    reference = {"language": "go", "case_type": "program", "test_cases": [test]}
+    for solution, score in (*((text, 1.0) for text in right), (right[-1].replace(*wrong), 0.0)):
+        verdict = bench.judge(f"```go\n{solution}\n```", reference)
+        assert (verdict.status, verdict.score) == (Status.OK, score), (solution, verdict.detail)
+        assert ("unguarded" in verdict.detail) == (test == _GO_MARKED)
+
+
+@table(
+    ("language", "test"),
+    [
+        ("bash", '[[ $(add 1 2) = "3" ]]'),
+        ("bash", '[ "$(add 1 2)" = 3 ] || exit 1'),
+        ("r", "if(!identical(add(1,2), 3)){quit('no', 1)}"),
+        ("r", "if (add(1, 2) > 3) quit(status=1)\nif (add(1, 2) < 3) quit(status=1)"),
+    ],
+)
+def test_tests_of_scripts_need_no_frame(language: str, test: str) -> None:
+    parsed = test_of({"language": language, "tests": test})
+    assert (parsed.source, parsed.language) == (test, language)
+
+
+def test_json_that_is_broken_stays_a_mistake_where_tests_are_not_programs() -> None:
+    for language in ("python", None):
+        with pytest.raises(InvalidItem, match="not JSON"):
+            aliases.parse({"language": language, "tests": '[ "$(add 1 2)" = 3 ]'})
+
+
+def test_a_test_that_is_too_long_to_be_read_says_so() -> None:
+    for count, told in ((1, "`entry_point`$"), (4_000, "characters is not searched for it$")):
+        test = "def check(f):\n" + "    assert f(1) == 1\n" * count
+        with pytest.raises(InvalidItem, match=told):
+            aliases.parse({"test": test})
