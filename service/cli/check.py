@@ -12,7 +12,7 @@ from service.cli.console import fail, out, quiet_settings, say
 from service.cli.local_scorer import scorer_here
 from service.cli.remote_scorer import scorer_at
 from service.recipes.files import BadRecipes
-from service.rollouts.columns import BadInput, Json
+from service.rollouts.bad_input import BadInput, Json
 from service.row_files.reading import MAX_OWN_LINE_BYTES, BadData, DataFile, Unread
 from service.run.core import CannotStart
 from service.settings import SettingsError

@@ -27,7 +27,8 @@ from service.observe import logs
 from service.observe.audit_log import reader
 from service.recipes import book
 from service.recipes.files import BadRecipes
-from service.rollouts.columns import BadInput, Columns
+from service.rollouts.bad_input import BadInput
+from service.rollouts.columns import Columns
 from service.rollouts.judging import Judge
 from service.run.core import CannotStart, load_verifiers
 from service.settings import Settings, SettingsError

@@ -14,7 +14,7 @@ from service.errors import RequestError
 from service.recipes import book
 from service.recipes.files import BadRecipes
 from service.recipes.recipe import describe
-from service.rollouts.columns import BadInput, Json
+from service.rollouts.bad_input import BadInput, Json
 from service.rollouts.judging import Judge
 from service.rollouts.verdict_file import fingerprint
 from service.run.core import CannotStart, load_verifiers, open_core

@@ -2,14 +2,15 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rewardline import AsyncClient, InvalidRequest, RewardlineError
 
-from service.rollouts.columns import BadInput, Json
-from service.rollouts.judging import Judge
-from service.rollouts.verdict_file import fingerprint
+from service.rollouts.bad_input import BadInput, Json
 from verifiers.near_names import near
+
+if TYPE_CHECKING:
+    from service.rollouts.judging import Judge
 
 DEADLINE_S = 3600.0
 """Of a segment of rows."""
@@ -21,7 +22,7 @@ _PROBE_RETRIES = 3
 @asynccontextmanager
 async def scorer_at(
     url: str, api_key: str | None, *, explain: bool = False, run_id: str | None = None
-) -> AsyncIterator[Judge]:
+) -> AsyncIterator["Judge"]:
     """A scorer that asks a running service."""
     async with AsyncClient(url, api_key=api_key, timeout_s=DEADLINE_S, run_id=run_id) as client:
 
@@ -49,6 +50,8 @@ async def versions_at(url: str, api_key: str | None, verifier: str | None, recip
     if verifier is not None and verifier not in versions:
         raise BadInput(f"{url} has no verifier {verifier!r}{near(verifier, versions)}")
     if recipes is not None:
+        from service.rollouts.verdict_file import fingerprint  # noqa: PLC0415 - it imports the engine's wire
+
         if recipe not in recipes:
             raise BadInput(f"{url} has no recipe {recipe!r}{near(str(recipe), recipes)}")
         versions[f"recipe {recipe}"] = fingerprint(recipes[recipe])

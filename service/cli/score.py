@@ -28,7 +28,8 @@ from service.cli.remote_scorer import scorer_at, versions_at
 from service.cli.score_on_ray import score_on_ray
 from service.recipes.files import BadRecipes
 from service.rollouts import verdict_file
-from service.rollouts.columns import BadInput, Columns, Json
+from service.rollouts.bad_input import BadInput, Json
+from service.rollouts.columns import Columns
 from service.rollouts.judging import Judge
 from service.rollouts.rescore import Run, check_first_row, rescore, sampled
 from service.rollouts.tally import Tally

@@ -6,7 +6,8 @@ import time
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from service.cli.console import err, quiet_settings
-from service.rollouts.columns import BadInput, Columns
+from service.rollouts.bad_input import BadInput
+from service.rollouts.columns import Columns
 from service.rollouts.tally import Tally
 
 NEEDS_RAY = "--ray needs Ray: pip install 'rewardline-server[ray]'"

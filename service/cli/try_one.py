@@ -10,7 +10,7 @@ from rewardline import RewardlineError
 
 from service.cli.console import fail, say
 from service.cli.remote_scorer import scorer_at, versions_at
-from service.rollouts.columns import BadInput, Json
+from service.rollouts.bad_input import BadInput, Json
 from verifiers.near_names import near
 
 _EXIT_CODES = {"ok": 0, "invalid": 1, "failed": 3}

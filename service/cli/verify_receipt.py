@@ -16,7 +16,8 @@ from service.cli.local_scorer import scorer_here
 from service.cli.remote_scorer import scorer_at
 from service.diff import stored
 from service.recipes.files import BadRecipes
-from service.rollouts.columns import BadInput, Columns, Json
+from service.rollouts.bad_input import BadInput, Json
+from service.rollouts.columns import Columns
 from service.rollouts.judging import judge_fields
 from service.row_files.reading import MAX_OWN_LINE_BYTES, BadData, DataFile
 from service.run.core import CannotStart

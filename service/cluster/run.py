@@ -26,9 +26,10 @@ from rewardline import Unavailable
 
 from service.cluster.scorer import LocalEngine
 from service.cluster.sizing import NoRoom, engines
+from service.rollouts.bad_input import Json
 from service.rollouts.block_run import judge_block
 from service.rollouts.blocks import Block, plan
-from service.rollouts.columns import Columns, Json
+from service.rollouts.columns import Columns
 from service.rollouts.judging import failed
 from service.rollouts.manifest import Manifest
 from service.rollouts.tally import Tally

@@ -14,8 +14,9 @@ import uvloop
 from rewardline import Unavailable
 
 from service.cluster.engine_actor import EngineActor
+from service.rollouts.bad_input import Json
 from service.rollouts.block_run import fields_of, table_with_verdicts
-from service.rollouts.columns import Columns, Json
+from service.rollouts.columns import Columns
 from service.rollouts.judging import judge_fields
 from service.settings import Settings
 

@@ -14,7 +14,8 @@ from typing import Any, Final
 
 from service.diff import stored
 from service.diff.flips import Comparison, Flip, kind_of
-from service.rollouts.columns import BadInput, Columns, Json, without_nulls
+from service.rollouts.bad_input import BadInput, Json
+from service.rollouts.columns import Columns, without_nulls
 from service.rollouts.judging import Judge, judge_fields
 from service.row_files.reading import MAX_OWN_LINE_BYTES, BadData, DataFile, Unread
 

@@ -10,8 +10,8 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+from service.rollouts.bad_input import BadInput, Json
 from service.rollouts.block_run import PREFIX
-from service.rollouts.columns import BadInput, Json
 from service.rollouts.verdict_file import MADE_BY, object_of
 
 VERDICTS: Final = ".verdicts.jsonl"

@@ -18,8 +18,9 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from service.rollouts.bad_input import Json
 from service.rollouts.blocks import Block, lines_of, tables_of
-from service.rollouts.columns import Columns, Json, without_nulls
+from service.rollouts.columns import Columns, without_nulls
 from service.rollouts.judging import Judge, judge_fields
 from service.rollouts.manifest import Manifest, failed_name
 from service.rollouts.tally import Tally

@@ -19,7 +19,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from service.rollouts.columns import BadInput, Columns
+from service.rollouts.bad_input import BadInput
+from service.rollouts.columns import Columns
 
 PARQUET: Final = ".parquet"
 SUFFIXES: Final = (PARQUET, ".jsonl", ".ndjson")

@@ -10,6 +10,7 @@ from typing import Any
 
 from service.recipes import data_sets
 from service.recipes.data_sets import DataSet
+from service.rollouts.bad_input import BadInput, Json
 from service.wire import RowFields
 from verifiers.base import InvalidItem
 from verifiers.conversation import dialects
@@ -36,12 +37,6 @@ _JSON_CELLS = ("params", "checks", "metadata", "reward_weights")
 """A table holds them as JSON text."""
 _WHOLE = "response_messages"
 """In an audit log: the whole response, if it was not cut."""
-
-Json = dict[str, Any]
-
-
-class BadInput(Exception):
-    """The file cannot be scored as it is. The message says what to change."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 from rewardline import InvalidRequest, TooLarge
 
-from service.rollouts.columns import Columns, Json
+from service.rollouts.bad_input import Json
+from service.rollouts.columns import Columns
 from service.wire import Result
 
 Judge = Callable[[Sequence[Json]], Awaitable[Sequence[Json]]]

@@ -21,8 +21,9 @@ import msgspec
 import pyarrow as pa
 from pyarrow import fs
 
+from service.rollouts.bad_input import BadInput
 from service.rollouts.blocks import READERS, Block, located
-from service.rollouts.columns import BadInput, Columns
+from service.rollouts.columns import Columns
 from service.rollouts.tally import Tally
 from service.wire import encode
 

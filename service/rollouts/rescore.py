@@ -14,7 +14,8 @@ from pathlib import Path
 from random import Random
 from typing import BinaryIO
 
-from service.rollouts.columns import JUDGES, BadInput, Columns, Json, without_nulls
+from service.rollouts.bad_input import BadInput, Json
+from service.rollouts.columns import JUDGES, Columns, without_nulls
 from service.rollouts.judging import Judge, invalid, judge_fields
 from service.rollouts.tally import Tally
 from service.rollouts.verdict_file import Kept, header, verdicts

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from blake3 import blake3
 
-from service.rollouts.columns import BadInput, Json
+from service.rollouts.bad_input import BadInput, Json
 from service.wire import encode
 
 MADE_BY: Final = "made_by"

@@ -13,7 +13,8 @@ from service.diff import stored
 from service.diff.flips import Comparison, Flip, Kind, kind_of
 from service.diff.report import html, plain
 from service.diff.run import Side, compare
-from service.rollouts.columns import BadInput, Columns, Json
+from service.rollouts.bad_input import BadInput, Json
+from service.rollouts.columns import Columns
 from tests.tables import table
 
 OK = {

@@ -13,9 +13,10 @@ import pytest
 from rewardline import InvalidRequest, Unavailable
 
 from service.rollouts import blocks, manifest
+from service.rollouts.bad_input import BadInput, Json
 from service.rollouts.block_run import fields_of, judge_block
 from service.rollouts.blocks import plan
-from service.rollouts.columns import BadInput, Columns, Json
+from service.rollouts.columns import Columns
 from service.rollouts.manifest import Manifest
 from service.rollouts.tally import Tally
 
