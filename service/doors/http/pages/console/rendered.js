@@ -52,7 +52,7 @@ class Drawing {
   formulas = 0;
 
   all(tokens) {
-    return (tokens || []).map((token) => this.one(token)).filter((each) => each !== null);
+    return (tokens || []).flatMap((token) => this.one(token)).filter((each) => each !== null);
   }
 
   one(token) {
