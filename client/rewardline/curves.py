@@ -75,11 +75,12 @@ class Curves:
         if self._client is None or self._run_id is None:
             return None
         try:
-            runs = self._client.usage()["runs"]
+            tenants = self._client.usage()["tenants"]
         except RewardlineError as error:
             log.warning("the cost of the run cannot be had: %s", error)
             return None
-        return next((float(run["total"]["judge_cost"]) for run in runs if run["run_id"] == self._run_id), None)
+        runs = (run for tenant in tenants for run in tenant["runs"] if run["run_id"] == self._run_id)
+        return next((float(run["total"]["judge_cost"]) for run in runs), None)
 
 
 def hand_over(figures: Figures, step: int, sinks: Iterable[Sink]) -> None:

@@ -2,8 +2,11 @@
 
 from collections.abc import Mapping
 
+from rewardline import Client
 from rewardline.curves import Curves, to_mlflow
 from rewardline.results import Result, Status
+
+from tests.conftest import Served
 
 
 def result(reward: float | None, reason: str, **more: object) -> Result:
@@ -55,3 +58,10 @@ def test_a_tracker_that_fails_is_logged_and_the_next_gets_its_figures(caplog) ->
     curves.log(3)
     assert taken == [3]
     assert "the figures of step 3 cannot be handed over: AttributeError" in caplog.text
+
+
+def test_the_cost_is_what_the_service_says_of_the_run(served: Served) -> None:
+    with Client(served.url, run_id="curves-of-mine") as client:
+        client.score([{"verifier": "numeric", "response": "2", "reference": "2"}])
+        assert Curves([], client=client, run_id="curves-of-mine").log(1) == {"rewardline/judge_cost": 0}
+        assert Curves([], client=client, run_id="curves-of-nobody").log(1) == {}

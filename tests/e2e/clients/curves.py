@@ -1,5 +1,6 @@
 """Curves in the four trackers, offline, by their real packages. Prints what each of them has stored."""
 
+import atexit
 import glob
 import json
 import os
@@ -7,6 +8,8 @@ import sqlite3
 import sys
 import tempfile
 
+stored_by: dict[str, object] = {}
+atexit.register(lambda: print(json.dumps(stored_by)))  # before the trackers, so that it runs behind what they print
 folder = tempfile.mkdtemp()
 os.environ.update(
     WANDB_MODE="offline",
@@ -50,11 +53,10 @@ events = EventAccumulator("tensorboard")
 events.Reload()
 (database,) = glob.glob("trackio/**/p*.db", recursive=True)
 rows = sqlite3.connect(database).execute("SELECT step, metrics FROM metrics ORDER BY step").fetchall()
-stored_by = {
+stored_by |= {
     "wandb": has_wandb,
     "mlflow": [(each.step, each.value) for each in mlflow.MlflowClient().get_metric_history(run.info.run_id, NAME)],
     "tensorboard": [(each.step, each.value) for each in events.Scalars(NAME)],
     "trackio": [(step, json.loads(metrics)[NAME]) for step, metrics in rows],
     "figures": dict(figures),
 }
-print(json.dumps(stored_by))

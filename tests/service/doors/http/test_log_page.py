@@ -330,7 +330,7 @@ def test_items_and_blocks_are_rendered_as_messages_are(logged: Logged, context: 
     opened.page.keyboard.press("j")
     told = opened.page.get_by_role("group", name="Conversation")
     expect(told.locator("summary")).to_have_text("Thinking, 7 characters")
-    expect(told.locator(".call")).to_have_text('calls find{  "q": "<b>"}')
+    expect(told.locator(".call")).to_have_text('calls find{ "q": "<b>" }')
     expect(told.locator("pre", has_text="**7**")).to_be_visible()
     expect(told.locator("strong")).to_have_text(["5"])
     expect(told).not_to_contain_text("(empty)")
@@ -407,7 +407,7 @@ def test_steps_are_a_curve_and_a_table_that_lead_to_groups(trained: Served, cont
     expect(opened.page.locator("#view tbody tr").first).to_contain_text("step 3basenumeric0.888990")
     opened.page.get_by_role("button", name="step 4").first.click()
     opened.says("3 groups")
-    expect(opened.page.get_by_label("Run")).to_have_value("base")
+    expect(opened.page.get_by_label("Run", exact=True)).to_have_value("base")
     assert opened.complaints == []
 
 

@@ -32,7 +32,7 @@ function steps(messages, text, role) {
 
 function step(message) {
   const role = message.role ?? (Object.hasOwn(ROLES, message.type) ? ROLES[message.type] : message.type);
-  const name = [role, message.name].filter((each) => typeof each === "string" && each).join(" ");
+  const name = [role, message.role === undefined ? "" : message.name].filter((each) => typeof each === "string" && each).join(" ");
   const parts = message.role === undefined ? block(message, role) : said(message);
   return make("div", { class: `step ${ASKED.includes(role) ? "asked" : ""}` }, name ? make("p", { class: "who" }, name) : null, parts.length ? parts : make("p", { class: "quiet" }, "(empty)"));
 }

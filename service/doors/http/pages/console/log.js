@@ -31,7 +31,8 @@ let timer = null;
 
 /** In these fields a lone "-" stands for records that have none. In a call that is an empty text. */
 const MAY_BE_NONE = new Set(["verifier", "data_source", "run"]);
-const OF_VIEWS = ["other", "group_order"];
+/** What the search of one view alone has. */
+const OF_VIEWS = { other: "compare", group_order: "groups" };
 const typed = (name, value) => (value === "" && MAY_BE_NONE.has(name) ? "-" : value);
 const sent = (name, value) => (value === "-" && MAY_BE_NONE.has(name) ? "" : value);
 
@@ -69,7 +70,7 @@ function fill(given) {
     field.value = value === null ? (field.name === "order" ? "newest" : "") : typed(field.name, value);
   }
   view = document.querySelector(`[data-view="${CSS.escape(given.get("view") || "records")}"]`) ? given.get("view") || "records" : "records";
-  extra = new URLSearchParams([...given].filter(([name]) => OF_VIEWS.includes(name)));
+  extra = new URLSearchParams([...given].filter(([name]) => Object.hasOwn(OF_VIEWS, name)));
   if ([...byId("rare").querySelectorAll("input")].some((field) => field.value !== "")) byId("rare").open = true;
 }
 
@@ -101,7 +102,7 @@ async function search(step = "pushState", isQuiet = false) {
   try {
     if (view !== "records") {
       byId("records").hidden = byId("summary").hidden = true;
-      const [said, elements] = await show(view, new URLSearchParams([...filters, ...extra]), narrow, mine.signal);
+      const [said, elements] = await show(view, new URLSearchParams([...filters, ...[...extra].filter(([name]) => OF_VIEWS[name] === view)]), narrow, mine.signal);
       byId("view").replaceChildren(...elements);
       return say(said);
     }
