@@ -114,14 +114,6 @@ async def test_limits_end_a_command(containers: DockerContainers) -> None:
     assert (end, len(said)) == (End.OUTPUT_LIMIT, 100_000)
 
 
-@pytest.mark.repositories
-async def test_wall_seconds_begin_when_a_command_is_prepared(containers: DockerContainers) -> None:
-    async with containers.open(TASK, {}) as container:
-        for script, end in (("sleep 3; echo ready", End.EXITED), ("echo ready; sleep 600", End.TIME_LIMIT)):
-            command = ("sh", "-c", script)
-            assert (await container.run(command, replace(LIMITS, wall_s=2), prepared="ready")).end is end
-
-
 @asynccontextmanager
 async def starved(
     containers: DockerContainers, client: docker.APIClient, wall_s: float

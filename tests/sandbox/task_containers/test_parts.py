@@ -212,6 +212,26 @@ async def test_a_machine_that_is_too_busy_to_be_looked_at_is_no_time_limit() -> 
     daemon.says(b"late", is_last=True)
 
 
+class IdleDaemon(ScriptedDaemon):
+    """Its command sleeps."""
+
+    async def is_ready_to_run(self, name: str) -> bool:
+        return False
+
+
+@in_virtual_time
+@pytest.mark.parametrize(("work_s", "end"), [(50.0, End.EXITED), (70.0, End.TIME_LIMIT)])
+async def test_wall_seconds_begin_when_a_command_is_prepared(work_s: float, end: End) -> None:
+    """It prepares itself for 800 s, and has 60 s for its work."""
+    daemon, call_later = IdleDaemon(exit_code=None), asyncio.get_running_loop().call_later
+    call_later(799.0, daemon.says, b"rea")
+    call_later(800.0, daemon.says, b"dy")
+    call_later(800.0 + work_s, lambda: daemon.says(daemon.mark, is_last=True))
+    ended = await container_of(daemon).run(["tests"], TaskLimits(wall_s=60.0), is_report=True, prepared="ready")
+    assert (ended.end, ended.output) == (end, b"ready")
+    await asyncio.sleep(20.0)  # until the connection is closed
+
+
 @in_virtual_time
 @pytest.mark.parametrize(("written", "end"), [(99, End.EXITED), (100, End.OUTPUT_LIMIT)])
 async def test_a_mark_after_the_limit_of_output_is_too_late(written: int, end: End) -> None:
