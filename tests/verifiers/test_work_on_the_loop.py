@@ -1,10 +1,12 @@
 """What a new item costs on the event loop: nothing is compiled from its words, and its work is bounded."""
 
+import random
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from tests.verifiers.code.test_reading import leetcode
 from tests.verifiers.found import Found
 from verifiers.base import Item, Status
 
@@ -67,6 +69,7 @@ _NEW: dict[str, tuple[str, Callable[[int], dict[str, Any]]]] = {
     "colours": ("graph_coloring", _graph),
     "tags": ("xml", lambda n: {"required": _words(n, 4)}),
     "counted tags": ("tag_count", lambda n: {"tags": _words(n, 4)}),
+    "tests of a program": ("code", lambda n: {"reference": leetcode(random.Random(n)), "language": "python"}),
     "columns": ("structured_output", lambda n: {"format": "csv", "columns": _words(n, 4)}),
 }
 

@@ -117,6 +117,8 @@ FIND = Task(
     "verifiers.code_blocks", "find_in_worker", time_limit_s=5.0, output_bytes=code_blocks.MAX_PROGRAM_BYTES + 1024
 )
 """The search is linear, but parsing is not always; a text that takes longer than this is not a program."""
+_INLINE_FENCES: Final = 500
+"""Each fence takes 2 microseconds. Ordinary responses have ten."""
 TASKS: Final = (FIND, READ, judging.COMPARE, judging.JOIN)
 
 
@@ -226,7 +228,8 @@ class Code(Verifier[CodeParams]):
         self, item: Item[CodeParams], suite: Suite, language: str | None, allowed: frozenset[str]
     ) -> Found | Verdict:
         params, name = item.params, suite.entry_point
-        if len(item.response) <= INLINE_CHARS:
+        fences = item.response.count("```") + item.response.count("~~~")
+        if len(item.response) <= INLINE_CHARS and fences <= _INLINE_FENCES:
             extracted = code_blocks.find(
                 item.response, language, params.think, params.select, languages=allowed, entry_point=name
             )

@@ -13,6 +13,7 @@
     class Mine(Base): ...                          a class of the program cannot be a base of one of theirs
     eval(expression_for(24)) == 24                 the program's text would run among the tests, see `evaluation`
     set_mode("x"); os.environ["MODE"] == "x"       it sets its own environment
+    add_path("/x"); "/x" in sys.path               and the tables of its own interpreter
 
 The text of the tests decides, so all responses are judged, or none. By default such a suite is `invalid`. With `together`,
 tests and program are one program that passes if it ends with code 0 (a `JoinedTest`): then nothing guards the tests from
@@ -89,6 +90,7 @@ def shared_by(tree: ast.Module) -> str:
         or _passed_coroutine(tree, imported)
         or evaluated_answer(tree)
         or _environment_read(tree)
+        or _interpreter_read(tree)
         or (uses_files(tree) and _started(tree))
         or ""
     )
@@ -143,6 +145,18 @@ def _environment_read(tree: ast.Module) -> str:
         if not names & (set_by_tests | _VARIABLES_OF_BOXES) and (names or not set_by_tests):
             return ast.unparse(read)
     return ""
+
+
+def _interpreter_read(tree: ast.Module) -> str:
+    """A table of the interpreter that tests read and do not extend themselves: `sys.path`. Empty if there is none."""
+    attributes = nodes_of(tree, ast.Attribute)
+    extended = {_dotted(node.value) for node in attributes if node.attr in _EXTENDING}
+    names = [_dotted(node) for node in attributes if isinstance(node.ctx, ast.Load)]
+    return next((name for name in names if name in _OF_INTERPRETER and name not in extended), "")
+
+
+_OF_INTERPRETER: Final = frozenset({"sys.path", "sys.meta_path", "warnings.filters"})
+_EXTENDING: Final = frozenset({"append", "extend", "insert"})
 
 
 def _texts_in(node: ast.AST) -> set[str]:

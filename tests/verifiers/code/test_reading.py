@@ -11,7 +11,7 @@ import pytest
 from sandbox.workers import Workers
 from tests.loop_steps import MeasuredLoop, longest_step_s
 from tests.verifiers.code.test_aliases import CALL_ROWS, COLUMNS
-from verifiers.base import InvalidItem, Resources
+from verifiers.base import InvalidItem, Item, Resources
 from verifiers.code import CodeParams, aliases, create, reading
 from verifiers.code.cases import CaseType, Suite
 
@@ -55,6 +55,22 @@ def test_reading_tests_does_not_hold_up_the_loop(make: Any) -> None:
         try:
             rows = [CodeParams(reference=make(random.Random(seed))) for seed in range(TRIES)]
             return min([await longest_step_s(suites.of(params)) for params in rows if params.as_json()])
+        finally:
+            await workers.stop()
+
+    with asyncio.Runner(loop_factory=MeasuredLoop) as runner:
+        assert runner.run(shortest()) < LONGEST_S
+
+
+def test_a_flood_of_fences_does_not_hold_up_the_loop() -> None:
+    async def shortest() -> float:
+        workers = Workers(1)
+        verifier = create(Resources(workers))
+        await workers.start()
+        try:
+            params = CodeParams(reference={"test_cases": COLUMNS}, language="python")
+            items = [Item("```\n" * 7_000 + str(number), params) for number in range(TRIES)]
+            return min([await longest_step_s(verifier.score([item])) for item in items])
         finally:
             await workers.stop()
 

@@ -69,6 +69,8 @@ def test_a(monkeypatch):
         ("patch('sys.stdout')", ""),
         ("patch.dict('os.environ', {'A': '1'})", ""),
         ("import os\nset_mode('x')\nassert os.environ['MODE'] == 'x'", "os.environ['MODE']"),
+        ("import sys\nadd('/x')\nassert '/x' in sys.path", "sys.path"),
+        ("import sys\nif '.' not in sys.path: sys.path.append('.')\nassert f() == 4", ""),
         ("import os\nload('.env')\nassert os.getenv('A') == '1'", "os.getenv('A')"),
         ("from os import environ\nf()\nfor key in ('A',): assert environ[key]", "environ[key]"),
         ("import os\nos.environ['A'] = '1'\nassert f() == os.environ['A']", ""),
