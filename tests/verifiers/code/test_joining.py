@@ -298,7 +298,7 @@ def _mix(values: str) -> str:
 @pytest.mark.boxes
 def test_idioms_of_go_are_judged(bench: Bench, test: str, right: list[str], wrong: list[str]) -> None:
     reference = {"language": "go", "case_type": "program", "test_cases": [test]}
-    for solution, score in (*((text, 1.0) for text in right), (right[-1].replace(*wrong), 0.0)):
+    for solution, score in (*((text, 1.0) for text in right), (right[-1].replace(wrong[0], wrong[1]), 0.0)):
         verdict = bench.judge(f"```go\n{solution}\n```", reference)
         assert (verdict.status, verdict.score) == (Status.OK, score), (solution, verdict.detail)
         assert ("unguarded" in verdict.detail) == (test == _GO_MARKED)
