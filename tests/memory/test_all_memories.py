@@ -24,6 +24,7 @@ OWN_TABLES = {
     "verifiers.commitment.glance._by_rarest",
     "verifiers.commitment.retraction._table",
     "verifiers.commitment.slots.by_first_word",
+    "verifiers.commitment.slots.openings_of",
     "verifiers.commitment.slots.slotted",
     "verifiers.commitment.wording._endings",
     "verifiers.commitment.wording._finder",
