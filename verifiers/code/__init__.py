@@ -122,7 +122,7 @@ TASKS: Final = (FIND, READ, judging.COMPARE, judging.JOIN)
 
 class Code(Verifier[CodeParams]):
     name = "code"
-    version = "19"
+    version = "20"
     params = CodeParams
     summary = "The response's program passes its tests: stdin and stdout, calls, asserts, pytest, unittest, checkers"
     deterministic: ClassVar[bool] = True
