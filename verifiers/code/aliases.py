@@ -894,7 +894,7 @@ def _script(raw: _Raw, kind: CaseType, code: str) -> Suite | None:
 
 
 _CHECKS = re.compile(
-    r"abort|assert|check|deep|die|equal|error|exit|expect|fail|fatal|mismatch|panic|quit|raise|stop|test|throw|verify|[=!]=|\[ ",
+    r"abort|assert|check|deep|die|equal|error|exit|expect|fa[it]|mismatch|panic|quit|raise|stop|test|throw|verif|[=!]=|\[ ",
     re.I,
 )
 """Words of tests. A program without any of them would end well, whatever the solution does."""
@@ -904,6 +904,7 @@ _FRAMEWORKS = {
     "d": (("unittest", "d_ut"),),
     "go": (("func Test", "go_test"),),
     "java": (("org.junit", "junit"),),
+    "rust": (("#[test]", "rust_test"),),
 }
 """What runs tests that have no `main`, by a word of them."""
 

@@ -92,6 +92,8 @@ def joined(solution: str, test: JoinedTest) -> str:
         solution = repr(solution)
     if test.language in ("go", "go_test"):
         return _joined_go(solution, test)
+    if test.language == "rust_test":
+        solution = _TESTS_IN_RUST.sub("#[cfg(any())]", solution)
     source = test.source
     if MARK in source:
         return source.replace(MARK, solution, 1)
@@ -104,6 +106,10 @@ def joined(solution: str, test: JoinedTest) -> str:
     if test.language == "php":
         solution, source = solution.rstrip().removesuffix("?>"), source.lstrip().removeprefix("<?php")
     return f"{source}\n{solution}" if test.language == "verilog" else f"{solution}\n{source}"
+
+
+_TESTS_IN_RUST = re.compile(r"#\[[ \t]*(?:cfg\([ \t]*test[ \t]*\)|test)[ \t]*\]")
+"""What only tests have, as a solution may have tests of its own: `#[cfg(test)] mod tests`"""
 
 
 # --- blocks in braces
@@ -417,6 +423,9 @@ _LACKED = re.compile(
             r"No module named '([\w.]+)'",  # Python
             r"cannot load such file -- ([\w./-]+)",  # Ruby
             r"no package called .([\w.]+)",  # R
+            r"cannot find package \"([\w./-]+)\"",  # Go
+            r"Class \"(PHPUnit[\w\\]*)\" not found",
+            r"Failed opening required '([\w./-]+)'",  # PHP
             r"collection not found[^\n]{0,80}\"([\w/-]+)\"",  # Racket
         )
     )

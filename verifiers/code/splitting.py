@@ -60,6 +60,8 @@ _MAX_CHECKS: Final = 200
 _UNREAD: Final = {
     "cpp": re.compile(r"\boperator\b|R\""),
     "rust": re.compile(r"\bb?r#*\"|\bimpl\b|\bmacro_rules\b"),
+    # Several tests run in the order of their names.
+    "rust_test": re.compile(r"\bb?r#*\"|\bimpl\b|\bmacro_rules\b|#\[(?:should_panic|ignore)|(?s:#\[test\].*#\[test\])"),
     "ruby": re.compile(r"<<[~-]?[\"'A-Z]|%[qQwWiIr]?[\[({<|/]"),
     "lua": re.compile(r"\[=*\["),
     "php": re.compile(r"<<<"),
@@ -400,7 +402,7 @@ class _Reader:
     def _stated(self, condition: str) -> tuple[str, str, Likeness] | None:
         """The parts of a condition: `f(1) == 2`, `f(1).equals(2)`, `abs(f(1) - 2.5) < 1e-4`."""
         condition = self._bare(condition)
-        if self._test.language == "rust":
+        if self._test.language in ("rust", "rust_test"):
             return self._stated_in_rust(condition)
         if text := _TEXTS_COMPARED.match(condition):
             # strcmp(f(1), "2") == 0, !strcmp(f(1), "2")
@@ -541,7 +543,7 @@ _LITERALS: Final = {
 _LITERALS.update(
     {
         **dict.fromkeys(("typescript",), _LITERALS["javascript"]),
-        **dict.fromkeys(("c", "rust"), rf"{_DOUBLE}|'(?:\\[^\n]+?|[^'\\\n])'"),
+        **dict.fromkeys(("c", "rust", "rust_test"), rf"{_DOUBLE}|'(?:\\[^\n]+?|[^'\\\n])'"),
         **dict.fromkeys(("go", "go_test"), rf"{_DOUBLE}|`[^`]*+`?|'(?:\\[^\n]+?|[^'\\\n])'"),
         **dict.fromkeys(("lua", "php", "r", "ruby"), rf"{_DOUBLE}|{_SINGLE}"),
     }
@@ -570,7 +572,7 @@ _IMPORTS: Final = {
     "bash": re.compile(r"(?!)"),
     "cpp": re.compile(r"^[ \t]*(?:#[ \t]*include\b[^\n]*|using[ \t]+namespace\b[^\n;]*;)", re.MULTILINE),
     "java": re.compile(r"^[ \t]*import[ \t][^\n;]*;", re.MULTILINE),
-    "rust": re.compile(r"^[ \t]*use[ \t][^\n;]*;", re.MULTILINE),
+    **dict.fromkeys(("rust", "rust_test"), re.compile(r"^[ \t]*use[ \t]+(?:std|core|alloc)\b[^\n;]*;", re.MULTILINE)),
     "ruby": re.compile(r"^[ \t]*require[ \t]+['\"]set['\"]", re.MULTILINE),
 }
 _IMPORTS.update(
@@ -643,6 +645,7 @@ _FORMS: Final = {
         ),
     ),
 }
+_FORMS["rust_test"] = _FORMS["rust"]
 _HEADS.update(dict.fromkeys(("go", "go_test"), re.compile(r"\bif[ \t]+")))
 _HEADS.update({name: re.compile("|".join(form.head.pattern for form in forms)) for name, forms in _FORMS.items()})
 _SIGNS: Final = frozenset({"===", "!==", "==", "!=", "<=", ">=", "&&", "||"})

@@ -458,6 +458,11 @@ TELLERS: Final[Mapping[str, Teller]] = {
     "rust": Teller(
         "rewardline_tell({})", "{head}\nfn main() {{\n{statements}\n}}\n", behind=_RUST.replace("VALUES", FILE)
     ),
+    "rust_test": Teller(
+        "crate::rewardline_tell({})",
+        "{head}\n#[test]\nfn rewardline_values() {{\n{statements}\n}}\n",
+        behind=_RUST.replace("VALUES", FILE),
+    ),
     "go": Teller("rewardlineTell({})", "func main() {{\n{statements}\n}}\n", behind=_GO.replace("VALUES", FILE)),
     "go_test": Teller(
         "rewardlineTell({})",

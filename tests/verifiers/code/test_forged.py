@@ -120,6 +120,9 @@ def test_what_is_split_holds_no_expected_value() -> None:
         ("go", "func main() { if !reflect.DeepEqual(f(1), []int{2}) { panic(1) } }", [Likeness()]),
         ("go", "func main() { if f(1) != 2 || f(2) != 3 { panic(1) } }", None),
         ("go", "func main() { if f(1) != 2 { fmt.Println(1) } }", None),
+        ("rust_test", "#[test]\nfn a() { assert_eq!(f(1), 2); }", [Likeness()]),
+        ("rust_test", "#[test]\n#[should_panic]\nfn a() { assert_eq!(f(1), 2); }", None),
+        ("rust_test", "#[test]\nfn b() { assert_eq!(f(1), 2); }\n#[test]\nfn a() { assert_eq!(f(2), 3); }", None),
         ("go", "func main() { if x := f(1); x != 2 { panic(x) } }", [Likeness()]),
         ("go", "func main() { if x := f([]int{1}); !reflect.DeepEqual(x, []int{2}) { panic(x) } }", [Likeness()]),
         ("go", "func main() { if x, err := f(1); x != 2 { panic(err) } }", None),
@@ -318,7 +321,7 @@ def test_the_page_has_the_checks_that_are_understood() -> None:
         for check in checks:
             source = (HELPERS.get(language, "") if "issame" in check else "") + frame.format(check)
             assert splitting.split(JoinedTest(source, language)) is not None, check
-    guarded = {*CHECKS, "typescript", "go_test", "python"}
+    guarded = {*CHECKS, "typescript", "go_test", "rust_test", "python"}
     others = sorted(name for name in languages.all_languages() if name not in guarded)
     rows.append(f"| others ({', '.join(others)}) | none: always `unguarded` |")
     assert {*TELLERS} | {"python"} == guarded

@@ -329,3 +329,36 @@ def test_a_test_that_is_too_long_to_be_read_says_so() -> None:
         test = "def check(f):\n" + "    assert f(1) == 1\n" * count
         with pytest.raises(InvalidItem, match=told):
             aliases.parse({"test": test})
+
+
+_RUST_TESTS = "#[cfg(test)]\nmod tests {{\n    use super::*;\n{}}}\n"
+_RUST_TEST = "    #[test]\n    fn {}() {{ assert_eq!(twice({}), {}); }}\n"
+_ONE_IN_RUST = _RUST_TESTS.format(_RUST_TEST.format("a", 4, 8))
+_TWO_IN_RUST = _RUST_TESTS.format(_RUST_TEST.format("b", 4, 8) + _RUST_TEST.format("a", 3, 6))
+
+
+@pytest.mark.boxes
+@table(
+    ("test", "solution", "score"),
+    [
+        (_ONE_IN_RUST, "fn twice(n: i64) -> i64 { 2 * n }\nfn main() {}", 1.0),
+        (_ONE_IN_RUST, f"fn twice(n: i64) -> i64 {{ 2 * n }}\n{_TWO_IN_RUST.replace('8', '9')}", 1.0),
+        (_ONE_IN_RUST, "fn twice(n: i64) -> i64 { 3 * n }", 0.0),
+        (_ONE_IN_RUST, "fn twice(_: i64) -> i64 { std::process::exit(0) }", 0.0),
+        (_TWO_IN_RUST, "fn twice(n: i64) -> i64 { 2 * n }", 1.0),
+        (_TWO_IN_RUST, "fn twice(n: i64) -> i64 { if n == 4 { 8 } else { 0 } }", 0.0),
+        (_TWO_IN_RUST, "#![cfg(any())]\nfn twice(n: i64) -> i64 { n }", 0.0),
+    ],
+)
+def test_tests_of_rust_are_run(bench: Bench, test: str, solution: str, score: float) -> None:
+    verdict = bench.judge(f"```rust\n{solution}\n```", {"language": "rust", "tests": test})
+    assert (verdict.status, verdict.score) == (Status.OK, score), verdict.detail
+    assert ("unguarded" in verdict.detail) == (test == _TWO_IN_RUST)
+
+
+@pytest.mark.boxes
+def test_a_library_of_go_or_php_that_boxes_lack_is_no_fault_of_the_solution(bench: Bench) -> None:
+    test = 'package main\nimport (\n\t"testing"\n\t"github.com/stretchr/testify/assert"\n)\nfunc TestA(t *testing.T) {\n\tassert.Equal(t, 4, Add(2, 2))\n}'
+    for solution in (_GO_ADD, "func Add(a, b int) int { return 0 }", "func Add("):
+        with pytest.raises(Unavailable, match="testify"):
+            bench.judge(f"```go\n{solution}\n```", {"language": "go", "tests": test})
