@@ -407,7 +407,7 @@ def test_steps_are_a_curve_and_a_table_that_lead_to_groups(trained: Served, cont
     expect(opened.page.locator("#view tbody tr").first).to_contain_text("step 3basenumeric0.888990")
     opened.page.get_by_role("button", name="step 4").first.click()
     opened.says("3 groups")
-    expect(opened.page.get_by_label("Run", exact=True)).to_have_value("base")
+    expect(opened.page.get_by_role("combobox", name="Run", exact=True)).to_have_value("base")
     assert opened.complaints == []
 
 
