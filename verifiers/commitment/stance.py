@@ -11,6 +11,7 @@ from memory import remember
 from verifiers.commitment.contrasts import contrasts
 from verifiers.commitment.cues import Cue, Kind, Word, adverbs, cues, languages, listed, phrases, words
 from verifiers.commitment.exceptions import is_exception
+from verifiers.commitment.language import languages_of
 from verifiers.commitment.moods import is_conditional, unreal_places
 from verifiers.commitment.opinions import Opinions, at_marks, opinions
 from verifiers.commitment.spans import Span
@@ -876,9 +877,13 @@ class Sentence:
         return self.text[self.words[behind].start - 1] not in "'’"  # "C'dir" says that it is C.
 
     def is_named(self, first: int, stop: int) -> bool:
-        """Whether a number only names an answer of which a verb tells something: "the answer 42 overlooks the tax"."""
+        """Whether a number only names an answer of which a verb tells something: "the answer 42 overlooks the tax".
+
+        Only in English: "A válasz 3 ezer" needs no verb to be an announcement.
+        """
         is_led = self.begins(_THE, 0) and self.ends_in(_ANSWER, first) is not None
-        return is_led and self.words[first].text[0].isdigit() and self.has_verb(stop)
+        is_told = is_led and self.words[first].text[0].isdigit() and self.has_verb(stop)
+        return is_told and "en" in languages_of(self.text[self.start : self.end])
 
     def skipped(self, first: int) -> int:
         """The start of the words before a mention that belong to it: an article, "option", a bracket."""

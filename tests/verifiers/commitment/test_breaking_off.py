@@ -13,6 +13,7 @@ from verifiers.commitment.cues import languages
         "Wait, but the problem says n is odd. Let me reconsider.",
         "Actually, hold on. The triangles overlap, so I've counted them twice.",
         "Wait, the sum should be 180 but I get 190.",
+        "Wait, London is not in France.",
         "Hmm, that gives a negative length, which is impossible.",
         "Correction: I should have divided by 2.",
         "This contradicts our earlier finding that n < 40.",

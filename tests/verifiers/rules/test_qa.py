@@ -471,7 +471,7 @@ def test_what_is_stated_instead_of_a_wrong_answer_is_the_answer(response: str, m
         "The answer is Paris. No, I am not joking.",
         "The answer is Paris. Sorry, That was all.",
         "The answer is Paris. Actually, Paris has been the capital for long.",
-        "The answer is Paris. Wait, London is not in France.",
+        "The answer is Paris. Wait, London is not in France. So the answer is Paris.",
     ],
 )
 def test_what_follows_an_answer_need_not_correct_it(response: str) -> None:
