@@ -849,7 +849,10 @@ class Sentence:
         verb = self.ends_in(_IS, place - 1 if tells else place)
         at = verb.first if verb else place - 1 if tells else place
         if self.announces(at, place if verb or tells else first):
-            return Stance.ANNOUNCED if verb or tells or not self.has_verb(stop) else Stance.STATED
+            # "Answer A is too narrow" names A; "the option lizards fits" announces it.
+            is_label = first < len(self.words) and len(self.words[first].text) == 1
+            is_named = is_label and not (verb or tells) and self.has_verb(stop)
+            return Stance.STATED if is_named else Stance.ANNOUNCED
         if self.ends_in(_CHOOSE, place) or self.ends_in(_CHOOSE, at):
             return Stance.CONCLUDED
         if verb and self.words[verb.first - 1].text in listed("subjects") and verb.first:
