@@ -74,7 +74,7 @@ def test_rewards_are_counted_narrowed_and_opened(logged: Logged, context: Browse
     expect(opened.rows).to_have_count(4)
     opened.page.get_by_role("button", name="wrong answer", exact=True).click()
     opened.says("1 of 4 records")
-    found = opened.open("7")
+    found = opened.open("wrong answer")
     expect(found.locator("mark")).to_have_text("7")
     assert "#reason=wrong_answer&record=" in opened.page.url
     shared = Log(context, served, "#reason=wrong_answer")
@@ -129,7 +129,7 @@ def test_back_and_forward_go_through_searches_and_records_and_a_link_opens_them(
     opened.says("4 of 4 records")
     opened.page.get_by_role("button", name="wrong answer").click()
     opened.says("1 of 4 records")
-    found = opened.open("7")
+    found = opened.open("wrong answer")
     link = opened.page.url
     opened.page.go_back()
     expect(found).to_be_hidden()
@@ -438,7 +438,7 @@ def test_a_condition_in_sql_chooses_and_a_wrong_one_says_why(logged: Logged, con
 
 def test_a_verdict_is_corrected_and_saved_as_a_case(logged: Logged, context: BrowserContext) -> None:
     opened = Log(context, logged())
-    found = opened.open("7")
+    found = opened.open("wrong answer")
     found.get_by_text("Correct this verdict").click()
     expect(found.get_by_label("It should be")).to_have_value("1")
     found.get_by_label("Why").fill("seven is right")
@@ -478,7 +478,7 @@ def test_axe_finds_no_fault(logged: Logged, browser: Browser, scheme: Any, width
     context.set_default_timeout(PATIENCE_S * 1000)
     opened = Log(context, served)
     opened.says("4 of 4")
-    opened.open("7")
+    opened.open("wrong answer")
     for summary in opened.page.locator("summary").all():
         if summary.is_visible() and summary.evaluate("summary => !summary.parentElement.open"):
             summary.click()

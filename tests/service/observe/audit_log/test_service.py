@@ -137,7 +137,10 @@ def test_the_folder_comes_from_the_settings(written: Path) -> None:
         ([".", "--since", "yesterday"], "'yesterday' is not a time"),
     ],
 )
-def test_what_cannot_be_shown_says_why(arguments: list[str], said: str) -> None:
+def test_what_cannot_be_shown_says_why(
+    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     done = show(*arguments)
     assert done.exit_code == 2
     assert said in done.stderr
