@@ -31,6 +31,7 @@ class Playground(Opened):
 
     def verdict(self, reason: str) -> Any:
         found = self.page.locator("#verdict")
+        expect(found).not_to_have_attribute("aria-busy", "true")
         expect(found).to_contain_text(reason)
         return found
 
@@ -107,6 +108,22 @@ MANY_STANCES = (
     "A is wrong. My friend says it's B. Maybe D? If it were A, fine. E has a tower. \\boxed{F}\n\nThe answer is (C)."
 )
 SAID = "My friend says the answer is 12. The answer is not 13. Maybe it is \\boxed{14}?\n\n\\boxed{15} and no more."
+
+
+def test_a_verdict_of_an_older_case_is_not_shared(served: Served, context: BrowserContext) -> None:
+    opened = Playground(context, served.url)
+    opened.try_it("math", "\\boxed{7}", "7")
+    opened.verdict("correct by math")
+    assert opened.page.locator("#share").is_visible()
+    typed = """() => {
+        const response = document.getElementById("response");
+        response.value = "\\\\boxed{8}";
+        response.dispatchEvent(new Event("input"));
+        return [document.getElementById("verdict").ariaBusy, document.getElementById("share").hidden];
+    }"""
+    assert opened.page.evaluate(typed) == ["true", True]
+    opened.verdict("wrong answer by math")
+    assert opened.page.locator("#share").is_visible()
 
 
 def test_every_mention_is_marked_by_its_stance(served: Served, context: BrowserContext) -> None:

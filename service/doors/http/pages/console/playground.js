@@ -100,27 +100,27 @@ function said(text) {
   try { return exact(text); } catch { return text; }
 }
 
+/** Ask again after a pause. From now on the verdict on the page is of an older case: it cannot be shared. */
 function later() {
   clearTimeout(timer);
-  timer = setTimeout(judge, PAUSE_MS);
-}
-
-async function judge() {
   if (asked) asked.abort();
+  asked = new AbortController();
+  byId("verdict").ariaBusy = "true";
   byId("share").hidden = true;
   byId("copied").textContent = "";
-  if (!fields.response.value) return shown && rest();
-  let item;
-  try { item = itemOnPage(); } catch (error) { return say(error.message); }
-  const mine = (asked = new AbortController());
-  byId("verdict").ariaBusy = "true";
+  timer = setTimeout(judge, PAUSE_MS, asked);
+}
+
+async function judge(mine) {
   try {
+    if (!fields.response.value) return shown && rest();
+    const item = itemOnPage();
     const body = JSON.stringify({ items: [item], explain: true });
     const reply = await call("/v1/score", { method: "POST", headers: { "Content-Type": "application/json" }, body, signal: mine.signal });
     if (!reply.ok) return say(await problem(reply));
     show(item, exact(await reply.text()).results[0]);
   } catch (error) {
-    if (error.name !== "AbortError") say(`${error.message} A change of the case asks again.`);
+    if (error.name !== "AbortError") say(error.message);
   } finally {
     if (mine === asked) byId("verdict").ariaBusy = null;
   }
