@@ -1,6 +1,7 @@
 """Recorded words of a judge count for the response that they are about, and for no other."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +45,18 @@ def words_of(value: Any) -> set[str]:
 
 
 def answers(text: str) -> set[str]:
-    """The ways to give the answer of a response anew: as a whole, after the thoughts, and as its box, fence or last line alone."""
+    """The ways to give the answer of a response anew: as a whole, after the thoughts, and as its box, fence, tag or last
+    line alone.
+    """
     spoken = text.rpartition("</think>")[2].strip()
     content = last_box(spoken)
     boxes = [] if content is None else [content, f"\\boxed{{{content}}}"]
     fenced = FENCE.findall(spoken)
-    return {each.strip().rstrip(".") for each in (text, spoken, spoken.rpartition("\n")[2].strip("*"), *fenced, *boxes)}
+    last_line = spoken.rpartition("\n")[2].strip("*")
+    tagged = re.findall(r"^<(\w+)>(.*)</\1>$", last_line)
+    return {
+        each.strip().rstrip(".") for each in (text, spoken, last_line, *fenced, *boxes, *(part for _, part in tagged))
+    }
 
 
 @pytest.mark.parametrize(("severity", "score"), [(10**400, None), (1e308, None), (-1.0, None), (2.0, 0.5)])

@@ -83,7 +83,7 @@ class NeMoGymParams(Params):
 
 class NeMoGym(Verifier[NeMoGymParams]):
     name = "nemo_gym"
-    version = "5"
+    version = "6"
     params = NeMoGymParams
     summary = "As NeMo-Gym's resources server of a name judges its rows, where no other verifier does"
     uses_prompt = True

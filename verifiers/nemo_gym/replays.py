@@ -62,7 +62,7 @@ def _boxed(judge: Callable[[Rollout], Judgement], *, is_needed: bool = False) ->
 
 def _closing_box(text: str) -> str | None:
     content = last_box(text)
-    is_last = content is not None and text.rstrip(" .$*").endswith(f"{{{content}}}")
+    is_last = content is not None and text.rstrip(" .$*\n").endswith(f"{{{content}}}")
     return content.strip() if content is not None and is_last else None
 
 
@@ -253,11 +253,16 @@ def _check(rollout: Rollout, request: Any = None) -> None:
 
 
 def _bare(text: str) -> str:
-    """A text without the marks around it that do not change an answer."""
-    text = text.strip().removeprefix("<answer>").removesuffix("</answer>").strip()
+    """A text without the marks around it that do not change an answer: a tag, double parentheses, bold type, a dot."""
+    text = text.strip()
+    if wrapped := _WRAPPED.fullmatch(text):
+        text = (wrapped[2] or wrapped[3] or "").strip()
     for mark in (".", "**", "."):
         text = text.removesuffix(mark) or text
     return text.removeprefix("**") or text
+
+
+_WRAPPED: Final = re.compile(r"<([a-z_]{1,40})>(.*)</\1>|\(\((.*)\)\)", re.DOTALL)
 
 
 def _stands(text: str, request_text: str | None) -> bool:

@@ -1,7 +1,7 @@
 """Chooses the verifier for a row of NeMo-Gym.
 
     the URL                            names a verifier, a recipe or labels; or a server: `nemo_gym_servers`
-    `agent_ref.name`                   begins with the name of such a server
+    `agent_ref.name`                   holds the name of such a server; so do a few fields, which only its rows have
     `verifier_metadata`                names one, as the fields of an item
     `expected_answers`                 xlam_fc: `tool_call`; calls may have more arguments than these
     `expected_action`                  single_step_tool_use_with_argument_comparison: `tool_call`; strings are loose there, and
@@ -9,7 +9,7 @@
     `options` and `expected_answer`    mcqa: `multiple_choice`; `grading_mode` says where the letter stands, or, before it,
                                        `template_metadata.output_regex`: the group of its last match
     `verifier_metadata.unit_tests`     code_gen: `code`
-    `instruction_id_list`, `kwargs`    instruction following
+    `instruction_id_list`, `kwargs`    instruction_following
     `domain`, `data_source`, `tag`     the routing table
     `expected_answer`, `question`      math_with_judge: `math`
 
@@ -32,6 +32,7 @@ from verifiers.conversation import dialects
 
 _MAX_PATTERN_BYTES: Final = 2 << 20
 _KINDS: Final = ("domain", "data_source", "tag")
+_INSTRUCTIONS: Final = "instruction_following"
 _EXTRACT: Final = {
     "strict_single_letter_boxed": "boxed",
     "lenient_boxed": "boxed",
@@ -182,7 +183,7 @@ def _judged_by(row: Row, fields: Mapping[str, Any]) -> JSON:
         (_is_action(fields.get("expected_action")), lambda: _action(fields["expected_action"])),
         (bool(row.options), lambda: _choice(row)),
         (bool(metadata.get("unit_tests")), lambda: _judged("code", metadata["unit_tests"])),
-        (bool(fields.get("instruction_id_list")), lambda: _instructions(fields)),
+        (bool(fields.get("instruction_id_list")), lambda: fields_of(_INSTRUCTIONS, dict(fields), has_judges=False)),
         (any(isinstance(fields.get(kind), str) for kind in _KINDS), lambda: _routed(row, fields)),
         (row.expected_answer is not None, lambda: _judged("math", row.expected_answer)),
     )
@@ -225,12 +226,6 @@ def _choices(options: Any) -> Any:
     if isinstance(options, list) and all(isinstance(option, dict) for option in options):
         return {label: text for option in options for label, text in option.items() if text is not None}
     return options
-
-
-def _instructions(fields: Mapping[str, Any]) -> JSON:
-    names = ("instruction_id_list", "kwargs", "prompt")
-    reference = {name: fields[name] for name in names if fields.get(name) is not None}
-    return _judged("instruction_following", reference)
 
 
 def _routed(row: Row, fields: Mapping[str, Any]) -> JSON:

@@ -1,7 +1,7 @@
 """Judges a row as the resources server of NeMo-Gym does that its name says.
 
     URL      /compat/nemo_gym/{server}/verify, or ?server=
-    row      `agent_ref.name`, where it begins with the name of a server of this table
+    row      `agent_ref.name`, where it holds the name of a server; or a field that only rows of one server have
 
 A server of `_VERIFIERS` has its rows judged by a verifier of this service; the table holds what the verifier is given. The
 servers of `verifiers.nemo_gym` are judged by it. Where the original asks a model and one is configured here, ours is asked;
@@ -235,10 +235,10 @@ _AGENT: Final = re.compile(r"[a-z0-9_]{1,100}")
 
 
 def server_of(url_server: str | None, row: Mapping[str, Any]) -> str | None:
-    """The server that judges a row: as the URL names it, or the row by its agent. None: neither names one.
+    """The server that judges a row: as the URL names it, or the row by its agent or a field. None: nothing names one.
 
     Raises:
-        Unprocessable: the URL names a server whose rows are not judged here.
+        Unprocessable: rows of the server are not judged here, or the row records a judge and names no server.
     """
     if url_server is not None:
         if url_server not in NAMES:
@@ -247,9 +247,27 @@ def server_of(url_server: str | None, row: Mapping[str, Any]) -> str | None:
         return url_server
     agent = row.get("agent_ref")
     name = agent.get("name") if isinstance(agent, dict) else None
-    if not isinstance(name, str) or not _AGENT.fullmatch(name):
-        return None
-    return max((server for server in NAMES if name.startswith(f"{server}_")), key=len, default=None)
+    server = _named(name) if isinstance(name, str) and _AGENT.fullmatch(name) else None
+    server = server or next((_TOLD_BY[field] for field in _TOLD_BY if field in row), None)
+    if server is None and "judge_evaluations" in row and "library_reward" not in row:
+        raise Unprocessable("the row records a judge, and may be of several servers; name its server in the URL")
+    return None if server is None else server_of(server, row)
+
+
+def _named(agent: str) -> str | None:
+    """The server in the name of an agent, such as `aime24_math_with_judge_simple_agent`: the longest, then the first."""
+    words = f"_{agent}_"
+    held = [server for server in (*NAMES, *UNJUDGED) if f"_{server}_" in words]
+    return max(held, key=lambda server: (len(server), -words.index(f"_{server}_")), default=None)
+
+
+_TOLD_BY: Final[Mapping[str, str]] = {
+    "grading_id": "imo_gradingbench",
+    "harness": "terminal_multi_harness",
+    "judge_rating": "finance_sec_search",
+    "rubric_judgements": "finance_agent_v2",
+}
+"""The server whose rows alone have a field, and an expected answer or action of the form of another server."""
 
 
 def fields_of(server: str, row: JSON, *, has_judges: bool, replay: bool = False) -> JSON:

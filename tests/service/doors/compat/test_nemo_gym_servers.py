@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from service.doors.compat.nemo_gym import VERIFY
-from service.doors.compat.nemo_gym_servers import NAMES
+from service.doors.compat.nemo_gym_servers import NAMES, server_of
 from tests.conftest import Served
 from tests.service.doors.compat.recorded import FOLDER, JSON, answer, post
 from tests.service.doors.compat.test_nemo_gym import said
@@ -35,10 +35,52 @@ def test_recorded_rollouts_get_the_rewards_of_their_servers(served: Served) -> N
             assert answered.json().get("reward") == pytest.approx(row["reward"], abs=1e-9), (server, answered.text)
 
 
-def test_a_server_may_be_named_in_the_query_or_by_the_agent(served: Served) -> None:
+@pytest.mark.parametrize(
+    ("agent", "reward"),
+    [("graphwalks_simple_agent", 1.0), ("graphwalks", 1.0), ("parents_graphwalks_n3_agent", 1.0), ("own_agent", None)],
+)
+def test_a_server_may_be_named_in_the_query_or_by_the_agent(served: Served, agent: str, reward: float | None) -> None:
     row = said("Final Answer: [a]", expected_answer='["a"]')
     assert answer(served, f"{VERIFY}?server=graphwalks", row)["reward"] == 1.0
-    assert answer(served, VERIFY, {**row, "agent_ref": {"name": "graphwalks_simple_agent"}})["reward"] == 1.0
+    named = post(served, VERIFY, {**row, "agent_ref": {"name": agent}})
+    assert named.json().get("reward") == reward
+
+
+AGENTS = {
+    "aime24_math_with_judge_simple_agent": "math_with_judge",
+    "swe_pivot_single_step_tool_use_with_argument_comparison_agent": "single_step_tool_use_with_argument_comparison",
+    "blackjack_gymnasium_agent": "blackjack",
+    "finance_agent_v2": "finance_agent_v2",
+    "mrcr_n3_1m_benchmark_simple_agent": "mrcr",
+    "simple_agent": None,
+}
+"""Agents of NeMo-Gym's configurations, and the server that judges their rows."""
+
+
+def test_an_agent_names_the_longest_server_in_its_name() -> None:
+    assert {agent: server_of(None, {"agent_ref": {"name": agent}}) for agent in AGENTS} == AGENTS
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"agent_ref": {"name": "birdbench_bird_sql_simple_agent"}},
+        {"judge_evaluations": [{"response": "[[A=B]]"}]},
+        {"rubric_judgements": []},
+        {"judge_rating": 2, "judge_text": "The rating is: [[2]]"},
+        {"grading_id": "g-1"},
+    ],
+)
+def test_a_row_of_a_server_is_not_judged_by_its_expected_answer_alone(served: Served, fields: JSON) -> None:
+    """Each has an expected answer, which without these fields would be a value of mathematics."""
+    assert post(served, VERIFY, said("\\boxed{4}", expected_answer="4", **fields)).status_code == 422
+
+
+def test_a_row_with_instructions_is_paid_as_their_server_pays_it(served: Served) -> None:
+    ids = ["punctuation:no_comma", "change_case:english_lowercase"]
+    row = said("no comma, but lower case", instruction_id_list=ids, kwargs=[{}, {}])
+    assert answer(served, VERIFY, row)["reward"] == 0.0
+    assert answer(served, VERIFY, {**row, "grading_mode": "fraction"})["reward"] == 0.5
 
 
 def test_a_server_whose_rows_are_not_judged_here_is_refused(served: Served) -> None:
