@@ -4,7 +4,7 @@
 
 `data_sets.yaml` is the table. A data set is told by columns that only its rows have; if the columns of two sets are
 in a row, the set that is told by more of them counts. Where columns are those of many sets (`problem`, `answer`), the
-label `data_source` names the set. Nothing is told by the values of answers.
+label `data_source` names the set, or the row must have no other column (`alone`). Nothing is told by the values of answers.
 """
 
 import json
@@ -78,6 +78,8 @@ class DataSet(Shape):
     columns: tuple[str, ...]
     told_by: tuple[str, ...] = ()
     """Columns that only rows of this set have. Empty: the label has to name the set."""
+    alone: bool = False
+    """Whether many sets have these columns, and only rows without any other are told by them."""
     judged: JudgedBy | None = None
     by: str | None = None
     """The column whose value says how a row is judged."""
@@ -160,7 +162,7 @@ class DataSets:
 
     def told(self, row: Mapping[str, Any]) -> DataSet | None:
         """The data set whose columns the row has. None: they are those of none, or of several."""
-        fit = [s for s in self._told if row.keys() >= set(s.told_by)]
+        fit = [s for s in self._told if row.keys() >= set(s.told_by) and not (s.alone and row.keys() - s.told_by)]
         best = [s for s in fit if not any(set(s.told_by) < set(r.told_by) for r in fit)]
         return best[0] if len(best) == 1 else None
 

@@ -120,7 +120,10 @@ class Columns:
         if self.verifier or self.recipe or self.reference or any(_is_there(fields.get(name)) for name in names):
             return None
         label = fields.get("data_source")
-        return data_sets.known().of(fields, label if isinstance(label, str) else None)
+        row_label = label if isinstance(label, str) else None
+        added = {"id", self.response, *RESPONSES} - {"messages", "answer"}
+        known = data_sets.known()
+        return known.of(fields, row_label) or known.told({n: v for n, v in fields.items() if n not in added})
 
     def _item_of_row(self, fields: Mapping[str, Any], response: str, data_set: DataSet) -> Json:
         """The item of a row of a known data set, whose other columns may be anything."""

@@ -23,7 +23,7 @@ any word.
 
 The data set is told by columns that only its rows have ("told by"). If columns of two sets are in a row, the set that is told by more of them
 counts; if neither is, the row is `invalid` (`unroutable`). Where columns are those of many sets, the label `data_source` names the set, and the
-message says which names are possible. A verifier, a recipe or a routed label of the item comes before the columns.
+message says which names are possible; a few such sets are told by having no other column. A verifier, a recipe or a routed label of the item comes before the columns.
 
 A set whose rows could not be read is not routed by guess. It is in the last table, with what was tried.
 
@@ -67,6 +67,8 @@ def page() -> str:
 def _judged(each: DataSet) -> Iterator[str]:
     names = ", ".join(f"`{name}`" for name in (each.name, *each.also))
     told = _codes(each.told_by) or "the label `data_source`"
+    if each.alone:
+        told += ", and no other column"
     if each.label is not None:
         yield _line(names, each.licence, told, f"the route of its `{each.label}`", f"`{each.reference}`")
     elif each.judged is not None:

@@ -85,6 +85,18 @@ def test_columns_of_several_sets_tell_none() -> None:
     assert KNOWN.told({"problem": "1 + 1", "answer": "2"}) is None
 
 
+def test_columns_that_many_sets_have_tell_a_row_that_has_no_other() -> None:
+    row = {"problem": "1 + 1", "answer": "2", "solution": "One more is 2."}
+    deepscaler = KNOWN.told(row)
+    assert deepscaler is not None
+    assert deepscaler.name == "agentica-org/DeepScaleR-Preview-Dataset"
+    assert KNOWN.told({**row, "subject": "physics"}) is None
+    item = Columns().item_of({"id": "7", "prompt": "1 + 1", "solution": "$2$", "completion": "\\boxed{2}"})
+    assert item is not None
+    assert item["reference"] == {"prompt": "1 + 1", "solution": "$2$"}
+    assert Columns().item_of({"prompt": "1 + 1", "solution": "$2$", "tests": [], "completion": "2"}) != item
+
+
 def test_a_row_that_many_sets_have_needs_a_label_and_the_message_says_which(scorer: Scorer) -> None:
     row = {"question": "Ann has 3 pens and buys 4. How many?", "answer": "3+4=<<3+4=7>>7\n#### 7"}
     (bare,) = scorer.score({"reference": row, "response": "7"})
