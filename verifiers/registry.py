@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from importlib.metadata import entry_points
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -70,6 +71,23 @@ class Registry(Mapping[str, Entry]):
         return entry
 
 
+def load_alone(name: str, resources: Resources) -> Registry | None:
+    """The verifier of this name, if a module of this package has that name and the verifier judges without others. No other
+    verifier is imported, and resources are asked for none that it does not use.
+
+    Raises:
+        BrokenVerifier: the verifier does not load; the cause is chained.
+    """
+    for origin in _named_modules(name):
+        module = _import(origin, origin)
+        if not hasattr(module, "create"):
+            continue
+        entry = _create(origin, module, resources)
+        if entry.verifier.name == name and type(entry.verifier).meet is Verifier.meet:
+            return Registry({name: entry})
+    return None
+
+
 def load(resources: Resources) -> Registry:
     """Find and create every verifier.
 
@@ -106,6 +124,16 @@ def _package_modules(package: str, path: Sequence[str]) -> Iterator[tuple[str, M
             yield name, module
         elif info.ispkg and package == verifiers.__name__:
             yield from _package_modules(name, module.__path__)
+
+
+def _named_modules(name: str) -> Iterator[str]:
+    """Modules of this package, and of its families, whose name is that of a verifier."""
+    if not name.isidentifier():
+        return
+    for folder in verifiers.__path__:
+        for pattern in (name, f"{name}.py", f"*/{name}", f"*/{name}.py"):
+            for path in sorted(Path(folder).glob(pattern)):
+                yield ".".join([verifiers.__name__, *path.relative_to(folder).with_suffix("").parts])
 
 
 def _import(module: str, origin: str) -> ModuleType:

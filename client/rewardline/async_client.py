@@ -42,7 +42,6 @@ from rewardline.config import Config, ConfiguredClient, check_deadline, check_ru
 from rewardline.errors import RequestError, RewardlineError, TooLarge, Unavailable, UnexpectedAnswer
 from rewardline.gathering import Gatherer, RequestOptions
 from rewardline.groups import GROUPS, chunked
-from rewardline.http_transport import HttpTransport
 from rewardline.interactions import INTERACTIONS, Turn, parse_turn
 from rewardline.outage import Outage
 from rewardline.redaction import Secrets, shown_url
@@ -616,9 +615,11 @@ class _Wire:
 def _wire_of(config: Config) -> _Wire:
     scheme, _, address = config.url.partition("://")
     if scheme in ("http", "https"):
+        from rewardline import http_transport  # noqa: PLC0415 - its library takes most of the time of `import rewardline`
+
         return _Wire(
             functools.partial(
-                HttpTransport,
+                http_transport.HttpTransport,
                 config.url,
                 config.api_key,
                 config.max_in_flight,

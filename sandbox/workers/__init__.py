@@ -13,7 +13,7 @@ compromised worker can give wrong answers to its own items, but cannot attack th
 """
 
 from sandbox.workers.base import Exit, Outcome, Task, WorkersUnavailable
-from sandbox.workers.functions import worker_function
+from sandbox.workers.functions import BY_NAME, worker_function
 from sandbox.workers.pool import Workers
 
-__all__ = ["Exit", "Outcome", "Task", "Workers", "WorkersUnavailable", "worker_function"]
+__all__ = ["BY_NAME", "Exit", "Outcome", "Task", "Workers", "WorkersUnavailable", "worker_function"]

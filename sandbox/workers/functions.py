@@ -2,7 +2,9 @@
 
 import importlib
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
+
+from sandbox.workers.base import Task
 
 Function = Callable[[Any], Any]
 F = TypeVar("F", bound=Function)
@@ -30,3 +32,14 @@ def find(module: str, name: str) -> Function:
             f"{module}.{name} is not a worker function: write @worker_function above it; {module} has {functions}"
         )
     return function
+
+
+@worker_function
+def by_name(named: tuple[str, str, Any]) -> Any:
+    """Import a module, and call its registered function with a payload."""
+    module, name, payload = named
+    return find(module, name)(payload)
+
+
+BY_NAME: Final = Task(__name__, "by_name", time_limit_s=1.0)
+"""Any task, imported when it is asked for: `[module, function, payload]`. It is for pools that have few items to come."""

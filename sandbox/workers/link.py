@@ -28,6 +28,7 @@ _ENVIRONMENT: Final = {
     "PYTHONHASHSEED": "0",  # a verdict must not depend on the order of sets
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
+    "SYMPY_GROUND_TYPES": "python",  # another package on this machine must not decide how sympy counts
 }
 """The zygote's whole environment. Nothing is inherited, so no secret can be."""
 

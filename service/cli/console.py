@@ -1,26 +1,37 @@
 """What the commands print: results on standard output, messages on standard error."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
+import typer
 from typer import Exit
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from service.settings import Settings
 
-out = Console()
-err = Console(stderr=True)
+    out: Console
+    err: Console
 
 
-def say(text: str, console: Console = out) -> None:
+def __getattr__(name: str) -> Any:
+    """`out` and `err`, the consoles of commands that print tables. Others need not load the library."""
+    if name not in ("out", "err"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from rich.console import Console  # noqa: PLC0415 - as above
+
+    return Console(stderr=name == "err")
+
+
+def say(text: str, *, is_error: bool = False) -> None:
     """Print a line as it is: not folded, not coloured."""
-    console.print(text, soft_wrap=True, highlight=False, markup=False)
+    typer.echo(text, err=is_error)
 
 
 def fail(*problems: str) -> Exit:
     """Print what is wrong. Raise the result: it ends the command with exit code 2."""
     for problem in problems:
-        err.print(f"rewardline: {problem}", style="red", soft_wrap=True, highlight=False, markup=False)
+        typer.secho(f"rewardline: {problem}", fg="red", err=True)
     return Exit(2)
 
 

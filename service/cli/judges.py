@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 from service.backends import judges
 from service.cache.memory_cache import MemoryCache
 from service.cache.verdict_cache import VerdictCache
-from service.cli.console import err, fail, out, quiet_settings, say
+from service.cli.console import fail, out, quiet_settings, say
 from service.cli.judge_calibration import Calibration, calibrate
 from service.cli.judge_evaluation import BadRows, Evaluation, evaluate, read_rows
 from service.observe.metrics import Metrics
@@ -82,7 +82,7 @@ def command(
         say(f"profile {name}: not asked, because it is of mode {mode}; only those of mode reference are")
     wrong = [name for name, (right, second) in verdicts if (right.score, second.score) != (1.0, 0.0)]
     for name in wrong:
-        say(f"profile {name}: it does not tell the right answer from the wrong one", err)
+        say(f"profile {name}: it does not tell the right answer from the wrong one", is_error=True)
     if wrong or any(state.health != "healthy" for state in states):
         raise typer.Exit(1)
 

@@ -133,8 +133,11 @@ def _tell(tally: Tally) -> None:
         table.add_row(*map(Text, outcome), str(count))
     if tally.shown:
         err.print(table)
-    say(f"{tally.shown} of {tally.read} records.", err)
+    say(f"{tally.shown} of {tally.read} records.", is_error=True)
     if tally.unreadable_lines:
-        say(f"{tally.unreadable_lines} lines passed over that are not whole records, as a crash may leave one.", err)
+        say(
+            f"{tally.unreadable_lines} lines passed over that are not whole records, as a crash may leave one.",
+            is_error=True,
+        )
     for damage in tally.damaged_files:
-        say(f"Damaged, read as far as it goes: {damage}", err)
+        say(f"Damaged, read as far as it goes: {damage}", is_error=True)

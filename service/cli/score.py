@@ -126,7 +126,7 @@ def command(
     except OSError as error:
         raise fail(f"{error.filename or output or file}: {error.strerror or error}") from error
     except KeyboardInterrupt as error:
-        say("Interrupted; the same command continues after what is in the output.", err)
+        say("Interrupted; the same command continues after what is in the output.", is_error=True)
         raise typer.Exit(130) from error
     _summarise(tally, targets, time.monotonic() - started)
     if tally.with_status("failed"):

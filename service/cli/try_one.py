@@ -71,9 +71,9 @@ async def _judged_at(url: str, api_key: str | None, name: str, item: Json) -> Js
 
 
 def _judged_here(name: str, item: Json) -> Json:
-    from service.cli import local_scorer  # noqa: PLC0415 - asking a service needs no engine
+    from service.cli import try_here  # noqa: PLC0415 - asking a service needs no engine
 
-    return local_scorer.judged(name, item)
+    return try_here.judged(name, item)
 
 
 _SAID: Final = {

@@ -30,6 +30,11 @@ _DIFFERENTIALS = re.compile(r"d[a-ce-zA-Z](?:d[a-ce-zA-Z])+")
 _DIFFERENTIAL_ONLY = re.compile(r"d[a-ce-zA-Z]")
 
 
+def is_big(node: Node) -> bool:
+    """Whether a part is a sum, product, integral or limit."""
+    return any(part.kind == "big" for part in node.walk())
+
+
 def unfolded(node: Node) -> Node:
     """The same node with every sum, product, integral and limit as a tree.
 

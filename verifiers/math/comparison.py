@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from types import ModuleType
 
 from verifiers.commitment import same_truths
-from verifiers.math import algebra, huge, members, relations, symbolic, values
+from verifiers.math import algebra, huge, members, relations, values
+from verifiers.math.binders import is_big
 from verifiers.math.canonical import canonical
 from verifiers.math.exact import Tolerance
 from verifiers.math.families import (
@@ -63,8 +65,8 @@ class Comparison:
         """
         for part in outermost_values(reference):
             try:
-                if symbolic.is_big(part):
-                    symbolic.check_value(part)
+                if is_big(part):
+                    _symbolic().check_value(part)
                 else:
                     self._check_value(part)
             except NoValue:
@@ -74,7 +76,7 @@ class Comparison:
     def exhaust(self, reference: Node) -> None:
         """Compute a reference at all points, as a comparison with an equal answer does, to find out what that costs."""
         for part in outermost_values(reference):
-            if not symbolic.is_big(part):
+            if not is_big(part):
                 with suppress(NoValue, TooComplex, RecursionError):
                     self._same_value(part, part)
 
@@ -82,7 +84,7 @@ class Comparison:
         """Whether a reference has values beyond the limits beside a break, where any equal answer has them, too."""
         try:
             for part in outermost_values(reference):
-                if not symbolic.is_big(part):
+                if not is_big(part):
                     check_breaks(part)
         except TooComplex:
             return True
@@ -473,9 +475,9 @@ class Comparison:
         return str(answer.leaf) == str(reference.leaf).split("_")[0]
 
     def _expressions(self, reference: Node, answer: Node) -> bool:
-        if symbolic.is_big(reference) or symbolic.is_big(answer):
+        if is_big(reference) or is_big(answer):
             self.method = "symbolic"
-            return symbolic.same(reference, answer)
+            return bool(_symbolic().same(reference, answer))
         try:
             if self._same_value(reference, answer) or same_up_to_constants(reference, answer):
                 return True
@@ -512,6 +514,13 @@ class Comparison:
         if reference.kind in _SYMMETRIC and self._in_order(reference.args, answer.args[::-1]):
             return True
         return self._in_order(reference.args, answer.args)
+
+
+def _symbolic() -> ModuleType:
+    """Sympy takes as long to load as all the rest, and few answers need it. Workers of a service have it from their start."""
+    from verifiers.math import symbolic  # noqa: PLC0415 - as above
+
+    return symbolic
 
 
 def _are_points(items: Sequence[Node]) -> bool:

@@ -54,10 +54,6 @@ _MOST_BESIDE = 4
 """Points beside breaks: an integral takes long."""
 
 
-def is_big(node: Node) -> bool:
-    return any(part.kind == "big" for part in node.walk())
-
-
 class _Unevaluated(Exception):
     """sympy finds no number, at all or yet. This says nothing about the value of the expression."""
 

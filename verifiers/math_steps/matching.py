@@ -15,7 +15,8 @@ from fractions import Fraction
 from functools import cached_property
 
 from memory import remember
-from verifiers.math import limits, symbolic, values
+from verifiers.math import limits, values
+from verifiers.math.binders import is_big
 from verifiers.math.comparison import Comparison
 from verifiers.math.options import DEFAULT
 from verifiers.math.reader import read
@@ -82,7 +83,7 @@ def _weight(node: Node) -> int:
     total = 0
     for part in node.walk():
         total += _WEIGHTS.get(part.kind, 1)
-        if total > _MAX_WEIGHT or part.kind in ("text", "prose") or symbolic.is_big(part):
+        if total > _MAX_WEIGHT or part.kind in ("text", "prose") or is_big(part):
             return _MAX_WEIGHT + 1
     return total
 
