@@ -71,7 +71,10 @@ class Limits:
         return self.wall_s if self.wall_s is not None else max(10.0, 5 * self.cpu_s)
 
 
-COMPILE_LIMITS = Limits(cpu_s=20.0, memory_mb=2048, file_mb=256, output_bytes=64 << 10, stderr_bytes=64 << 10)
+COMPILE_LIMITS = Limits(cpu_s=10.0, memory_mb=2048, file_mb=256, output_bytes=64 << 10, stderr_bytes=64 << 10)
+"""Several times what an honest program needs, and so little that a hostile one is judged before its caller's deadline.
+A slow compiler has more, see `sandbox.languages.Language.compile_factor`.
+"""
 
 
 @dataclass(frozen=True, slots=True)

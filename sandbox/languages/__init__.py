@@ -48,6 +48,8 @@ class Language:
     """Whether the run time learns of the end of its children through a SIGCHLD handler. Other programs cannot change
     that signal: a process that ignores it is not charged for its children's CPU time.
     """
+    compile_factor: float = 1.0
+    """CPU limits of compilers are multiplied by this, because this one is slow even for short programs."""
     cpu_factor: float = 1.0
     """CPU limits are multiplied by this, because the run time needs more than a compiled program."""
     start_cpu_s: float = 0.0

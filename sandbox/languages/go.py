@@ -31,4 +31,6 @@ LANGUAGE = Language(
     packages=("golang-go",),
     # The garbage collector reserves address space in large pieces.
     data_limit=False,
+    # Newer Go compiles the standard library, too.
+    compile_factor=2.0,
 )

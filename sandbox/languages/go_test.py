@@ -14,4 +14,6 @@ LANGUAGE = Language(
     version=("go", "version"),
     packages=("golang-go",),
     data_limit=False,
+    # Newer Go compiles the standard library, too.
+    compile_factor=2.0,
 )

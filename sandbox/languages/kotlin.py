@@ -42,6 +42,7 @@ LANGUAGE = Language(
     configuration=("/etc/java-*",),
     environment=ENVIRONMENT,
     data_limit=False,
+    compile_factor=2.0,
     cpu_factor=1.5,
     start_cpu_s=0.2,
 )

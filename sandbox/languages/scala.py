@@ -23,6 +23,7 @@ LANGUAGE = Language(
     packages=("scala", "openjdk-17-jdk-headless"),
     configuration=("/etc/java-*",),
     data_limit=False,
+    compile_factor=2.0,
     cpu_factor=1.5,
     start_cpu_s=0.5,
 )

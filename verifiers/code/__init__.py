@@ -32,7 +32,7 @@ from verifiers import code_blocks
 from verifiers.base import Example, InvalidItem, Item, Params, Resources, Status, Unavailable, Verdict, Verifier, clip
 from verifiers.base_runs import BaseRuns
 from verifiers.code import judging, outcomes, rehearsal
-from verifiers.code.cases import CaseType, Suite, TestPrograms
+from verifiers.code.cases import CaseType, StdioTests, Suite, TestPrograms
 from verifiers.code.comparators import Comparator, Mode
 from verifiers.code.judging import Judged, Terms
 from verifiers.code.outcomes import Policy
@@ -124,7 +124,7 @@ TASKS: Final = (FIND, READ, judging.COMPARE, judging.JOIN)
 
 class Code(Verifier[CodeParams]):
     name = "code"
-    version = "20"
+    version = "21"
     params = CodeParams
     summary = "The response's program passes its tests: stdin and stdout, calls, asserts, pytest, unittest, checkers"
     deterministic: ClassVar[bool] = True
@@ -140,7 +140,7 @@ class Code(Verifier[CodeParams]):
         # One item is extracted or compared while others run; more would wait in the boxes' queue, which is not fair.
         self.concurrency = 2 * resources.sandbox.slots + 1
         self.suites = Suites(resources.workers)
-        self._rehearsals: BaseRuns[None] = BaseRuns()
+        self._base_runs: BaseRuns[None] = BaseRuns()
 
     async def score(self, items: Sequence[Item[CodeParams]]) -> Sequence[Verdict]:
         verdicts: dict[int, Verdict] = {}
@@ -168,7 +168,9 @@ class Code(Verifier[CodeParams]):
             if self._refuses_unguarded:
                 await judging.demand_guarded(self._sandbox, suite, item.params.terms())
             if isinstance(suite.tests, TestPrograms) and suite.tests.is_rehearsed:
-                await rehearsal.demand_possible(self._sandbox, suite.tests, self._rehearsals)
+                await rehearsal.demand_possible(self._sandbox, suite.tests, self._base_runs)
+            if isinstance(suite.tests, StdioTests):
+                await judging.demand_checker(self._sandbox, suite.tests, item.params.terms(), self._base_runs)
             if suite.case_type is CaseType.TEXT:
                 return await self._judge_text(item, suite)
             return await self._judge_program(item, suite)

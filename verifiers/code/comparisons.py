@@ -86,3 +86,11 @@ def compare_in_worker(payload: list[Any]) -> str | None:
     if is_value:
         return value_difference(actual, expected, settings)
     return output_difference(actual, expected, settings)
+
+
+def of_right(payload: list[Any]) -> list[Any]:
+    """The payload of `compare_in_worker` for the same comparison with what is expected."""
+    is_value, _, expected, comparator = payload
+    values: Any = encoding.decode(expected) if is_value else ()
+    right = encoding.encode(values[0]) if is_value else expected.encode("utf-8", "surrogateescape")
+    return [is_value, right, expected, comparator]

@@ -424,6 +424,7 @@ _LACKED = re.compile(
             r"cannot load such file -- ([\w./-]+)",  # Ruby
             r"no package called .([\w.]+)",  # R
             r"cannot find package \"([\w./-]+)\"",  # Go
+            r"unresolved (?:import|module or unlinked crate) `(\w+)`|can't find crate for `(\w+)`",  # Rust
             r"Class \"(PHPUnit[\w\\]*)\" not found",
             r"Failed opening required '([\w./-]+)'",  # PHP
             r"collection not found[^\n]{0,80}\"([\w/-]+)\"",  # Racket
@@ -435,3 +436,8 @@ _LACKED = re.compile(
 def lacked(message: str) -> set[str]:
     """The libraries that a compiler or an interpreter names as missing."""
     return {"".join(groups) for groups in _LACKED.findall(message)}
+
+
+def is_own_file(name: str) -> bool:
+    """Whether a missing library is named as a file beside the program: `./solution`, `solution.php`, `/box/p/solution`"""
+    return name.startswith((".", "/")) or name.endswith(".php")

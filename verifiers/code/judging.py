@@ -13,13 +13,14 @@ import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from msgspec import structs
 
 from memory import Store
 from sandbox.base import (
+    COMPILE_LIMITS,
     Built,
     Call,
     Execute,
@@ -38,6 +39,7 @@ from sandbox.workers import Exit as WorkerExit
 from sandbox.workers import Outcome as WorkerOutcome
 from sandbox.workers import Task, Workers
 from verifiers.base import InvalidItem, clip
+from verifiers.base_runs import BaseRuns
 from verifiers.code import comparisons, joining, response_texts, splitting
 from verifiers.code.cases import (
     AssertedCall,
@@ -56,6 +58,7 @@ from verifiers.code.comparators import Comparator
 from verifiers.code.outcomes import Outcome, Policy, Status, is_settled, passed, status_of
 from verifiers.code.tellers import FILE as VALUES_FILE
 from verifiers.code.tellers import TELLERS
+from verifiers.long_texts import BROKEN_LIMITS, too_complex_params
 
 JOIN = Task("verifiers.code.joining", "variant_in_worker", 20.0, output_bytes=64_000_000)
 """CPU seconds: ten times what the longest tests of a request need."""
@@ -170,7 +173,9 @@ class _Board:
         outcomes = [
             outcome or Outcome(name, Status.NOT_RUN) for name, outcome in zip(self.names, self.outcomes, strict=True)
         ]
-        compiler = (built.message or "it could not be loaded") if built is not None and not built.ok else None
+        compiler = (
+            (built.message or f"the compiler reached its limit: {built.exit}") if built and not built.ok else None
+        )
         return Judged(outcomes, compiler)
 
 
@@ -225,12 +230,37 @@ class _Compared:
         if not self._large:
             return
         outcomes = await self._workers.map(COMPARE, [payload for _, _, payload in self._large])
-        for (position, result, _), outcome in zip(self._large, outcomes, strict=True):
-            if outcome.exit != "ok":
-                raise ComparisonFailed(outcome)
+        for (position, result, payload), outcome in zip(self._large, outcomes, strict=True):
+            difference = outcome.value
+            if outcome.exit is not WorkerExit.OK:
+                await _demand_possible(self._workers, COMPARE, outcome, comparisons.of_right(payload))
+                difference = f"comparing it takes more than a worker may spend: {outcome.exit}"
             earlier = self._board.outcomes[position]
             if earlier is None or earlier.status is Status.PASS:
-                self._board.put(position, self._compared(position, result, outcome.value))
+                self._board.put(position, self._compared(position, result, difference))
+
+
+async def _demand_possible(workers: Workers, task: Task, outcome: WorkerOutcome, probe: Sequence[Any]) -> None:
+    """Check that the response is at fault for a worker that gave no result.
+
+    Args:
+        workers: They also try the probe.
+        task: What the worker did.
+        outcome: How it ended.
+        probe: The same payload with a response that is not at fault.
+
+    Raises:
+        ComparisonFailed: nobody is at fault.
+        InvalidItem: the task is.
+    """
+    if outcome.exit not in BROKEN_LIMITS:
+        raise ComparisonFailed(outcome)
+    (other,) = await workers.map(task, [probe])
+    if other.exit in BROKEN_LIMITS:
+        verdict = too_complex_params(other)
+        raise InvalidItem(verdict.reason, str(verdict.detail["message"]))
+    if other.exit is not WorkerExit.OK:
+        raise ComparisonFailed(other)
 
 
 class _Stdio(_Compared):
@@ -300,32 +330,34 @@ class _Judge:
         self._limits = Limits(cpu_s=max(self._CPU_S, limits.cpu_s), memory_mb=max(512, limits.memory_mb))
 
     async def decide(self, cases: Sequence[tuple[StdioCase, bytes]]) -> list[float]:
-        """Decide about outputs; the share of points of each.
+        """Decide about outputs; the share of points of each. An output that breaks the judge gets none.
 
         Raises:
-            InvalidItem: the judge does not work even on the expected output, or it rejects nothing.
+            InvalidItem: the judge cannot be loaded.
         """
         results = await self._run([(case, output) for case, output in cases])
-        decisions = [
-            0.0 if _says_nothing(case, output) or _says_no_number(case, output) else self._points(result)
+        return [
+            0.0 if _says_nothing(case, output) or _says_no_number(case, output) else self._points(result) or 0.0
             for (case, output), result in zip(cases, results, strict=True)
         ]
-        if all(decisions):
-            await self._check_rejects([case for case, _ in cases])
-        unclear = [position for position, points in enumerate(decisions) if points is None]
-        if unclear:
-            # Either the output broke the judge, or it is broken: a working judge accepts the expected output.
-            runs = await self._run([(cases[position][0], _bytes(cases[position][0].expected)) for position in unclear])
-            for position, result in zip(unclear, runs, strict=True):
-                if not self._points(result):
-                    raise InvalidItem(
-                        "checker_failed",
-                        f"test {cases[position][0].name}: the special judge ended with {_end_of(result)}, and does not "
-                        f"accept the expected output either: {_last_words(result)!r}",
-                    )
-        return [points or 0.0 for points in decisions]
 
-    async def _check_rejects(self, accepted: Sequence[StdioCase]) -> None:
+    async def demand_working(self, cases: Sequence[StdioCase]) -> None:
+        """Check, whatever the response is, that the judge decides about the expected outputs, and rejects something.
+
+        Raises:
+            InvalidItem: it does not.
+        """
+        known = [case for case in cases if case.expected.strip()]
+        for case, result in zip(known, await self._run([(case, _bytes(case.expected)) for case in known]), strict=True):
+            if self._points(result) is None:
+                raise InvalidItem(
+                    "checker_failed",
+                    f"test {case.name}: the special judge ends with {_end_of(result)} for the expected output: "
+                    f"{_last_words(result)!r}",
+                )
+        await self._demand_rejects(cases)
+
+    async def _demand_rejects(self, accepted: Sequence[StdioCase]) -> None:
         """Check that the judge rejects an output without an answer in one of these tests.
 
         A judge that tells its verdict only in its own words, and always ends in the same way, would let every program
@@ -546,6 +578,19 @@ class _Programs:
         ]
 
 
+async def demand_checker(sandbox: Sandbox, tests: StdioTests, terms: Terms, base_runs: BaseRuns[None]) -> None:
+    """Check that a special judge works, whatever the response is, once for a task.
+
+    Raises:
+        InvalidItem: it does not.
+        SandboxUnavailable: nothing can be run now.
+    """
+    if tests.checker is not None:
+        judge = _Judge(sandbox, tests.checker, terms.limits)
+        key = hashlib.sha256(msgspec.msgpack.encode((tests, terms.limits.cpu_s, terms.limits.memory_mb))).digest()
+        await base_runs.get(key, lambda: judge.demand_working(tests.cases))
+
+
 async def demand_guarded(sandbox: Sandbox, suite: Suite, terms: Terms) -> None:
     """Check that what decides about a program is out of its reach.
 
@@ -577,22 +622,15 @@ async def expected_values(sandbox: Sandbox, test: JoinedTest, files: Mapping[str
     split = test.split
     if split is None:
         return None
-    ingredients = (test.language, split.expected, *(f"{name}\0" for name in files))
-    key = hashlib.sha256("\0".join(ingredients).encode("utf-8", "surrogatepass") + b"\0".join(files.values())).digest()
+    key = _key(b"expected", test.language, split.expected, files)
     cached = _EXPECTED.get(key)
     if cached is not None:
         return cached.values
-    results: list[RunResult] = []
-
-    def take(_: int, result: RunResult) -> bool:
-        results.append(result)
-        return False
-
     run = Execute(fetch=(VALUES_FILE,), limits=_EXPECTED_LIMITS)
-    built = await sandbox.run(Program(split.expected, test.language, files), [run], take)
-    exited = [result for result in results if result.exit is Exit.EXITED and result.code == 0]
-    values = splitting.values_of(split, exited[0].files.get(VALUES_FILE)) if exited else None
-    if exited or built.exit is Exit.EXITED:
+    built, result = await _once(sandbox, Program(split.expected, test.language, files), run)
+    has_exited = result is not None and result.exit is Exit.EXITED and result.code == 0
+    values = splitting.values_of(split, result.files.get(VALUES_FILE)) if result is not None and has_exited else None
+    if has_exited or built.exit is Exit.EXITED:
         _EXPECTED.put(key, _Expected(values))
     return values
 
@@ -614,6 +652,14 @@ _EXPECTED: Store[bytes, _Expected] = Store(
 """What tests expect, by the digest of the program that tells it."""
 
 
+_TRIES: Final = 3
+"""A solution and its variants may together use the time of so many programs: those of an honest one end early."""
+
+
+class _TooCostly(Exception):
+    """A solution that is at fault for not being judged in the usual time. This is judged."""
+
+
 class _Joined:
     """A test in one program with the solution."""
 
@@ -624,12 +670,22 @@ class _Joined:
         self._terms = terms
         self._test = test
         self._board = _Board(["1"], terms)
+        self._spent_s = 0.0
+        """CPU seconds, of compilers too."""
 
     async def judge(self) -> Judged:
+        try:
+            return await self._judged()
+        except _TooCostly as error:
+            self._board.put(0, Outcome("1", Status.TIME_LIMIT, difference=str(error)))
+            return replace(self._board.judged(), is_unguarded=True)
+
+    async def _judged(self) -> Judged:
         split = self._test.split
         expected = await expected_values(self._sandbox, self._test, self._program.files)
         if split is not None and expected is not None:
             return await self._judge_values(split, expected)
+        await demand_libraries(self._sandbox, self._test, self._program.files)
         built, outcome = await self._run(await self._joined("whole"))
         if outcome is not None and outcome.status is Status.PASS and (trick := await self._trick()):
             outcome = replace(outcome, status=Status.WRONG_ANSWER, points=0.0, difference=trick)
@@ -643,7 +699,7 @@ class _Joined:
         built, result = await self._executed(source, fetch=(VALUES_FILE,))
         outcome = None if result is None else self._outcome(result)
         if outcome is None or outcome.status is not Status.PASS:
-            await self._demand_libraries(split.telling, built, result)
+            await demand_libraries(self._sandbox, split.telling, self._program.files)
         elif result is not None:
             values = splitting.values_of(split, result.files.get(VALUES_FILE))
             difference = "it ended before its tests, or wrote where their values are" if values is None else None
@@ -689,7 +745,8 @@ class _Joined:
         """The program of the solution and its test, or of a variant of theirs; see `joining.variant`.
 
         Raises:
-            ComparisonFailed: a worker could not make it.
+            ComparisonFailed, InvalidItem: a worker could not make it.
+            _TooCostly: the solution is at fault for that.
         """
         solution, test = self._program.source, test or self._test
         if len(solution) + len(test.source) + len(test.prompt) <= _INLINE_CHARS:
@@ -697,39 +754,24 @@ class _Joined:
         packed = msgspec.msgpack.encode(structs.replace(test, split=None))
         (outcome,) = await self._workers.map(JOIN, [[kind, solution, packed, number]])
         if outcome.exit is not WorkerExit.OK:
-            raise ComparisonFailed(outcome)
+            await _demand_possible(self._workers, JOIN, outcome, [kind, "", packed, number])
+            raise _TooCostly(f"joining it with its test takes more than a worker may spend: {outcome.exit}")
         text: str | None = outcome.value
         return text
 
     async def _run(self, source: str | None) -> tuple[Built, Outcome | None]:
         """Run the program; None if it could not be loaded."""
         built, result = await self._executed(source or "")
-        outcome = None if result is None else self._outcome(result)
-        if outcome is None or outcome.status is not Status.PASS:
-            await self._demand_libraries(self._test, built, result)
-        return built, outcome
+        return built, None if result is None else self._outcome(result)
 
     async def _executed(self, source: str, fetch: Sequence[str] = ()) -> tuple[Built, RunResult | None]:
-        results: list[RunResult] = []
-
-        def take(_: int, result: RunResult) -> bool:
-            results.append(result)
-            return False
-
-        run = Execute(fetch=fetch, limits=self._terms.limits)
-        built = await self._sandbox.run(replace(self._program, source=source), [run], take)
-        return built, results[0] if results else None
-
-    async def _demand_libraries(self, test: JoinedTest, *ended: Built | RunResult | None) -> None:
-        """Check that a program did not fail for a library that its test asks for, which is not the solution's fault.
-
-        Raises:
-            SandboxUnavailable: the test alone fails for the same.
-        """
-        lacked = _lacked(*ended)
-        if lacked and lacked & _lacked(*await self._executed(await self._joined("alone", test) or "")):
-            libraries = ", ".join(sorted(lacked))
-            raise SandboxUnavailable(f"the test needs what is not in the boxes: {libraries}", "language_unavailable")
+        limits = self._terms.limits
+        if self._spent_s > _TRIES * (COMPILE_LIMITS.cpu_s + limits.cpu_s):
+            raise _TooCostly("it takes so long that nothing shows whether it looks at its test")
+        program = replace(self._program, source=source)
+        built, result = await _once(self._sandbox, program, Execute(fetch=fetch, limits=limits))
+        self._spent_s += built.cpu_s + (result.cpu_s if result is not None else 0.0)
+        return built, result
 
     def _outcome(self, result: RunResult) -> Outcome:
         if result.exit is not Exit.EXITED:
@@ -748,10 +790,59 @@ def _mismatches(stdout: bytes) -> bool:
     return not counts or int(counts[-1][0]) > 0 or int(counts[-1][1]) == 0
 
 
-def _lacked(*ended: Built | RunResult | None) -> set[str]:
-    """The libraries that a program's end names as missing."""
-    texts = [end.message if isinstance(end, Built) else end.stderr.decode("utf-8", "replace") for end in ended if end]
-    return {name for text in texts for name in joining.lacked(text)}
+async def demand_libraries(sandbox: Sandbox, test: JoinedTest, files: Mapping[str, bytes]) -> None:
+    """Check that the boxes have what a test asks for, by its program without a solution, once for a task.
+
+    Raises:
+        InvalidItem: it asks for a file that it does not bring.
+        SandboxUnavailable: they lack a library, or nothing can be run now.
+    """
+    source = joining.without_solution(test)
+    key = _key(b"alone", test.language, source, files)
+    known = _LACKED.get(key)
+    if known is None:
+        built, result = await _once(sandbox, Program(source, test.language, files), Execute(limits=_EXPECTED_LIMITS))
+        stderr = result.stderr.decode("utf-8", "replace") if result is not None else ""
+        known = _Lacked(tuple(sorted(joining.lacked(f"{built.message}\n{stderr}"))))
+        _LACKED.put(key, known)
+    if paths := [name for name in known.names if joining.is_own_file(name)]:
+        raise InvalidItem(
+            "tests_not_supported",
+            f"the test loads the file {paths[0]!r}, which is not there: solution and test are one program; leave that line out",
+        )
+    if known.names:
+        libraries = ", ".join(known.names)
+        raise SandboxUnavailable(f"the test needs what is not in the boxes: {libraries}", "language_unavailable")
+
+
+@dataclass(frozen=True, slots=True)
+class _Lacked:
+    """What the boxes lack for a test."""
+
+    names: Sequence[str]
+
+
+_LACKED: Store[bytes, _Lacked] = Store(
+    "code.lacked", 4_000_000, size=lambda _, known: 200 + sum(len(name) + 60 for name in known.names), of_texts=True
+)
+"""What tests lack, by the digest of their programs."""
+
+
+async def _once(sandbox: Sandbox, program: Program, run: Execute) -> tuple[Built, RunResult | None]:
+    """Run a program; the result is None if it could not be loaded."""
+    results: list[RunResult] = []
+
+    def take(_: int, result: RunResult) -> bool:
+        results.append(result)
+        return False
+
+    built = await sandbox.run(program, [run], take)
+    return built, results[0] if results else None
+
+
+def _key(kind: bytes, language: str, source: str, files: Mapping[str, bytes]) -> bytes:
+    texts = "\0".join((language, source, *(f"{name}\0" for name in files)))
+    return hashlib.sha256(kind + texts.encode("utf-8", "surrogatepass") + b"\0".join(files.values())).digest()
 
 
 class _Texts:

@@ -138,8 +138,7 @@ class Job:
         """Load the program, with the compiler's earlier output if there is any."""
         self._link.when_lost(self._on_lost)
         self._built = Built(ok=False, cached=compiled is not None)
-        compile_limits = self._plan.program.compile_limits
-        self._expect(_patience_s(compile_limits))
+        self._expect(_patience_s(self._plan.compile_limits))
         self._link.ask(self._plan.load(compiled, self._on_loaded, core=self._core))
 
     def go_on(self, submission: Submission) -> None:

@@ -138,6 +138,12 @@ class Plan:
             return Question(question, partial(read_result, key=key), on_answer, max_body_bytes)
         return Question(question, read_result, on_answer, max_body_bytes)
 
+    @property
+    def compile_limits(self) -> Limits:
+        """Limits of the compiler, with the time that the language's own needs."""
+        limits = self.program.compile_limits
+        return dataclasses.replace(limits, cpu_s=limits.cpu_s * self.language.compile_factor)
+
     def limits(self, run: Run) -> Limits:
         """Limits of the run, with the extra time that the language's run time needs."""
         language, limits = self.language, run.limits
@@ -147,7 +153,7 @@ class Plan:
         )
 
     def _compile_fields(self) -> dict[str, object]:
-        return {"argv": self.language.compile, "limits": limits_fields(self.program.compile_limits)}
+        return {"argv": self.language.compile, "limits": limits_fields(self.compile_limits)}
 
 
 def _is_warm(language: Language) -> bool:
