@@ -101,8 +101,8 @@ class TaskDaemon(Daemon):
 
         return await self._ask(find)
 
-    async def create(self, name: str, options: Mapping[str, Any], files: bytes, folder: str) -> None:
-        """Create a container, put the members of a tar into a folder of it, and start it.
+    async def create(self, name: str, options: Mapping[str, Any]) -> None:
+        """Create a container, and start it.
 
         Raises:
             BadTask: the image or the working directory does not allow it.
@@ -117,9 +117,11 @@ class TaskDaemon(Daemon):
                 if error.status_code == 400 or any(words in explanation for words in _FAULTS_OF_IMAGES):
                     raise BadTask("bad_image", f"no container starts from this image: {explanation}") from error
                 raise
-            client.put_archive(name, folder, files)
 
         await self._ask(create)
+
+    async def is_running(self, name: str) -> bool:
+        return bool((await self.state(name)).get("Running"))
 
     async def put(self, name: str, folder: str, files: bytes) -> None:
         """Put the members of a tar into a folder of a container."""

@@ -1,6 +1,6 @@
 """Containers of tasks on a Docker daemon.
 
-    turn ──► base ──► create, start, give ──► run … run ──► fetch ──► removed
+    turn ──► base ──► a spare, or create and start ──► give ──► run … run ──► fetch ──► removed
 
 A container has the labels of its owner and process (`sandbox.boxes.docker.owner`), so what a killed service left behind
 is removed by the next one. A container that the daemon cannot remove now is removed when it answers again.
@@ -13,6 +13,7 @@ import asyncio
 import contextlib
 import io
 import itertools
+import json
 import os
 import posixpath
 import secrets
@@ -56,6 +57,7 @@ from sandbox.containers.images import BASE_LABEL, ImageRules, Images, label_of
 from sandbox.containers.options import GIVER, options
 from sandbox.containers.patience import Patience
 from sandbox.containers.programs import programs
+from sandbox.containers.spares import Kind, Spares
 from sandbox.containers.turns import Turns
 
 _TICK_S: Final = 0.5
@@ -107,6 +109,7 @@ class DockerContainers(Containers):
 
     Args:
         slots: Containers at once.
+        spares: Containers beside them that are started ahead, see `spares`.
         memory_mb: Memory of all of them together; None: no limit.
         cpus: CPUs of each.
         runtime: The daemon's name for it; None is its default.
@@ -121,6 +124,7 @@ class DockerContainers(Containers):
         address: str,
         *,
         slots: int,
+        spares: int = 0,
         memory_mb: int | None = None,
         cpus: float = 1.0,
         disk_mb: int = 1 << 20,
@@ -144,9 +148,18 @@ class DockerContainers(Containers):
         self._daemon = TaskDaemon(address, at_once=max(4, 2 * slots), patience_s=60)
         self._slow = SlowDaemon(address, at_once=4)
         self._turns = Turns(slots, memory_mb)
-        self.images = Images(self._daemon, self._slow, rules or ImageRules(), self.counters)
         self._names = (f"rewardline-task-{os.getpid()}-{secrets.token_hex(3)}-{n}" for n in itertools.count(1))
+        self._spares = Spares(
+            spares,
+            self._names,
+            start=self._daemon.create,
+            is_running=self._daemon.is_running,
+            remove=self._remove_unused,
+        )
+        self.images = Images(self._daemon, self._slow, rules or ImageRules(), self.counters, self._spares.clear)
         self._unremoved: set[str] = set()
+        self._unused: set[str] = set()
+        """Spares that are being removed, which no task has had."""
         self._removals: set[asyncio.Task[None]] = set()
         self._trying: asyncio.Task[None] | None = None
         self._promised_mb = 0
@@ -179,6 +192,7 @@ class DockerContainers(Containers):
             await asyncio.wait([self._trying])
         while self._removals:
             await asyncio.wait(self._removals)
+        await self._spares.clear()
         await self._remove_unremoved()
         await self._daemon.close()
         await self._slow.close()
@@ -205,6 +219,7 @@ class DockerContainers(Containers):
                 if self.is_gvisor:
                     await _set_up(container, task)
                 yield container
+            self._spares.refill(self._kind(task, base))
         finally:
             self.images.end_use(base.id)
 
@@ -253,18 +268,23 @@ class DockerContainers(Containers):
         """A container that runs, once it is its turn. After the block, however that ends, it is removed; its turn lasts until
         that is done, but nobody waits for it.
         """
-        name = next(self._names)
+        kind = self._kind(task, image)
         async with contextlib.AsyncExitStack() as turn:
-            await turn.enter_async_context(self._turns.turn(task.limits.memory_mb))
+            with self._spares.waiting(kind):
+                await turn.enter_async_context(self._turns.turn(task.limits.memory_mb))
             turn.enter_context(self._room(task.limits.disk_mb))
-            async with self._running(name, task, image, files, turn.pop_all()) as container:
+            async with self._running(kind, task, image, files, turn) as container:
                 yield container
 
     @contextlib.asynccontextmanager
     async def _running(
-        self, name: str, task: Task, image: Image, files: Files, turn: contextlib.AsyncExitStack
+        self, kind: Kind, task: Task, image: Image, files: Files, turn: contextlib.AsyncExitStack
     ) -> AsyncIterator["DockerContainer"]:
-        starting = asyncio.ensure_future(self._start(name, task, image, files))
+        spare = await self._spares.take(kind)
+        name = spare or next(self._names)
+        starting = asyncio.ensure_future(self._start(name, kind, image, files, is_there=spare is not None))
+        turn = turn.pop_all()
+        self._spares.refill()
         container = DockerContainer(
             self._daemon,
             name,
@@ -286,7 +306,7 @@ class DockerContainers(Containers):
         finally:
             self._in_background(self._end(starting, name, turn))
 
-    async def _start(self, name: str, task: Task, image: Image, files: Files) -> None:
+    def _kind(self, task: Task, image: Image) -> Kind:
         container = options(
             task,
             image=image.id,
@@ -296,9 +316,14 @@ class DockerContainers(Containers):
             runtime=self._runtime,
             is_gvisor=self.is_gvisor,
         )
+        return Kind(json.dumps(container, sort_keys=True), container)
+
+    async def _start(self, name: str, kind: Kind, image: Image, files: Files, *, is_there: bool) -> None:
         ours = programs(image.architecture)
         exchange_tar = packed(files, with_folders=True, programs=ours, mode=0o755 if self.is_gvisor else 0o711)
-        await self._daemon.create(name, container, exchange_tar, EXCHANGE)
+        if not is_there:
+            await self._daemon.create(name, kind.options)
+        await self._daemon.put(name, EXCHANGE, exchange_tar)
 
     async def _end(self, starting: asyncio.Future[None], name: str, turn: contextlib.AsyncExitStack) -> None:
         """Remove a container once the request that starts it is over: a removal before that would miss it. Then its turn ends."""
@@ -348,7 +373,12 @@ class DockerContainers(Containers):
             self._remove_later(name)
         else:
             self._unremoved.discard(name)
-            self.counters.removed += 1
+            self.counters.removed += name not in self._unused
+            self._unused.discard(name)
+
+    async def _remove_unused(self, name: str) -> None:
+        self._unused.add(name)
+        await self._remove(name)
 
     def _remove_later(self, name: str) -> None:
         self._unremoved.add(name)

@@ -15,10 +15,10 @@ import re
 import tarfile
 import threading
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from sandbox.base import SandboxUnavailable
 from sandbox.containers.base import BadTask, Counters, Task, TaskRefused
@@ -53,11 +53,20 @@ class ImageRules:
 class Images:
     """The images of one daemon."""
 
-    def __init__(self, quick: TaskDaemon, slow: SlowDaemon, rules: ImageRules, counters: Counters) -> None:
+    def __init__(
+        self,
+        quick: TaskDaemon,
+        slow: SlowDaemon,
+        rules: ImageRules,
+        counters: Counters,
+        release: Callable[[], Coroutine[Any, Any, None]],
+    ) -> None:
+        """`release` removes containers that nobody uses, so that images can be removed."""
         self._quick = quick
         self._slow = slow
         self._rules = rules
         self._counters = counters
+        self._release = release
         self._pulls: SingleFlight[str, Image] = SingleFlight()
         self._preparations: SingleFlight[str, Image] = SingleFlight()
         self._builds: SingleFlight[str, Image] = SingleFlight()
@@ -138,6 +147,8 @@ class Images:
 
     async def evict(self) -> None:
         """Remove images of ours, the one that was used longest ago first, until the others fit."""
+        if self.kept_bytes > self._rules.keep_mb * 1_000_000:
+            await self._release()
         for image in list(self._ours):
             if self.kept_bytes <= self._rules.keep_mb * 1_000_000:
                 return

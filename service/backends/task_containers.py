@@ -115,6 +115,7 @@ class LateContainers(Containers):
         containers: DockerContainers = library.DockerContainers(
             address,
             slots=settings.repository_slots,
+            spares=settings.repository_slots,
             memory_mb=settings.repository_memory_mb,
             cpus=settings.repository_cpus,
             disk_mb=settings.repository_disk_mb,

@@ -35,7 +35,7 @@ class ContainerJudge(Generic[P]):
         self._thread = threading.Thread(target=self._loop.run_forever)
         self._thread.start()
         self._workers = Workers(1)
-        self.containers = DockerContainers(address, **{"slots": 2, "runtime": runtime, **options})
+        self.containers = DockerContainers(address, **{"slots": 2, "spares": 2, "runtime": runtime, **options})
         self._sandbox = sandbox or NoSandbox()
         resources = Resources(self._workers, self._sandbox, containers=self.containers, task_root=task_root)
         self.verifier = create(resources)

@@ -349,6 +349,49 @@ async def test_a_container_that_is_being_removed_is_free_soon(
     assert containers.free == 2
 
 
+@pytest.mark.parametrize("containers", ["runc", pytest.param("runsc", marks=pytest.mark.repositories)], indirect=True)
+async def test_a_spare_is_as_a_fresh_container_and_goes_to_one_task(
+    containers: DockerContainers, docker_address: str, client: docker.APIClient
+) -> None:
+    """One that somebody has ended goes to none."""
+    runtime, owner = "runsc" if containers.is_gvisor else "runc", "spare-tests"
+    ahead = DockerContainers(docker_address, slots=2, spares=2, runtime=runtime, owner=owner, disk_mb=64)
+
+    def spares() -> list[str]:
+        listed = client.containers(filters={"label": f"{OWNER_LABEL}={owner}"})
+        return [name for name in (container["Names"][0].removeprefix("/") for container in listed) if name not in used]
+
+    def settings(name: str) -> Any:
+        inspected = client.inspect_container(name)
+        config = {key: value for key, value in inspected["Config"].items() if key != "Hostname"}
+        return config, {key: value for key, value in inspected["HostConfig"].items() if key != "Mounts"}
+
+    script = "touch /root/mark; ls /root; ls /rewardline/given /rewardline/made"
+    outputs: set[bytes] = set()
+    used: list[str] = []
+    prepared: list[list[str]] = []
+    try:
+        for _ in range(3):
+            async with ahead.open(TASK, {"given/hello": b"hello"}) as container:
+                assert isinstance(container, DockerContainer)
+                outputs.add((await container.run(["sh", "-c", script])).output)
+                used.append(container.name)
+                described = settings(container.name)
+            await until(lambda: len(spares()) == 2)
+            prepared.append(spares())
+            assert [settings(name) for name in prepared[-1]] == [described] * 2
+            if len(used) == 2:
+                for name in prepared[-1]:
+                    await asyncio.to_thread(client.kill, name)
+        assert used[1] in prepared[0]
+        assert used[2] not in prepared[1]
+        assert len(outputs) == 1
+        assert ahead.counters.started == 3
+    finally:
+        await ahead.stop()
+    assert containers_of(client, owner) == []
+
+
 async def test_who_stops_waiting_leaves_no_container(containers: DockerContainers, client: docker.APIClient) -> None:
     """A caller may go at any moment: before the container is there, or while it works."""
     early = asyncio.create_task(shell(containers, "sleep 3600"))
@@ -412,7 +455,7 @@ async def test_setup_is_done_once(docker_address: str, client: docker.APIClient)
 
 @pytest.mark.repositories
 async def test_images_of_ours_go_when_they_take_too_much_room(docker_address: str, client: docker.APIClient) -> None:
-    containers = DockerContainers(docker_address, slots=1, owner="evict-tests", rules=ImageRules(keep_mb=3))
+    containers = DockerContainers(docker_address, slots=1, spares=2, owner="evict-tests", rules=ImageRules(keep_mb=3))
     write = "dd if=/dev/urandom of=big bs=1M count=2 2>/dev/null; echo {n} > state"
     tasks = [Task(TOOLS_IMAGE, "/root", (write.format(n=n),), limits=LIMITS) for n in range(3)]
     try:
