@@ -23,6 +23,8 @@ _LABEL_ENDS = re.compile(r"\s[a-z]")
 def is_label(text: str, start: int, end: int, number: Offer) -> bool:
     """Whether a number says which one (step 3, equation (42), item 3 of a list), or belongs to an option's text."""
     before = text[max(start, number.start - 24) : number.start]
+    if before.strip("#* \n") == "" == text[number.end : end].strip("*. \n"):
+        return False  # "#1" alone
     if _is_labelled(before) and not _LABEL_ENDS.match(text, number.end, end):
         return True
     if before.rstrip(" (*$")[-1:] in _OPTION_ENDS and _OPTION_BEFORE.search(before):

@@ -1,7 +1,7 @@
 """The channel `answer_tag`: the text between `<answer>` and `</answer>`."""
 
 import re
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import msgspec
 
@@ -83,4 +83,17 @@ def _tagged(text: str, start: int, end: int) -> tuple[int, int]:
     if text.endswith("}", start, end) and text.find("{", start, end) == start:
         fields = json_answer(text, start, end)
         return (start, end) if fields is None else (fields.start, fields.end)
-    return unwrap(text, start, end)
+    return unwrap(text, _last_stage(text, start, end), end)
+
+
+_STAGE = re.compile(r"^[*_#\s-]{0,6}([^\W\d]{1,20})\s?(\d{1,2})[*_]{0,2}[:：.)][*_\s]{0,3}(?=\S)", re.MULTILINE)
+
+
+def _last_stage(text: str, start: int, end: int) -> int:
+    """The start of what the last of numbered steps gives, if nothing else is there: "Step 1: 3+4", "Step 2: 7"."""
+    stages = list(islice(_STAGE.finditer(text[start:end]), MAX_OFFERS))
+    rising = [int(stage[2]) for stage in stages] == list(range(1, len(stages) + 1))
+    if len(stages) < 2 or not rising or any(stage[1].lower() not in listed("stage") for stage in stages):
+        return start
+    is_whole = stages[0].start() == 0 and "\n" not in text[start + stages[-1].end() : end].strip()
+    return start + stages[-1].end() if is_whole else start

@@ -28,6 +28,7 @@ from verifiers.math.quadrature import Unreliable
 from verifiers.math.tree import Node, TooComplex, Undecided, Unreadable
 from verifiers.math.values import NoValue
 from verifiers.math.values.folds import fold_points
+from verifiers.math.values.sampling import has_values
 
 _DIGITS = (30, 60)
 _MAX_TERMS = 1_000
@@ -218,6 +219,8 @@ def _evaluated(expression: Any) -> tuple[Any, ...]:
 def _has_numbers(tree: Node) -> bool:
     """Whether `_decided` compares this reference by numbers."""
     try:
+        if is_finite(tree) and has_values(tree):
+            return True
         return _decided(tree, Node("+", (tree, values.ZERO))) is True
     except TooComplex:
         if is_finite(tree):

@@ -79,6 +79,9 @@ def test_a_concession_without_another_possible_value_doubts_nothing(row: Any, fo
         ("math", r"\boxed{length: 5, width: 7}", "width: 5, length: 7", {}),
         ("numeric", "<answer>width: 5, length: 7</answer>", 7, {}),
         ("numeric", "width: 5, length: 7", 7, {}),
+        ("math", "<answer>Step 1: 7\nStep 2: 8</answer>", "7", {}),
+        ("math", "<answer>Step 1: 3+4\nStep 2: 7\n8</answer>", "7", {}),
+        ("math", "<answer>Case 1: 3\nCase 2: 7</answer>", "7", {}),
     ],
 )
 def test_the_last_of_several_labelled_values_is_no_answer(row: Any, found: Found) -> None:
@@ -92,6 +95,8 @@ def test_the_last_of_several_labelled_values_is_no_answer(row: Any, found: Found
         ("math", r"\boxed{length: 7, width: 5}", "width: 5, length: 7", {}),
         ("math", r"\boxed{\text{boys: }5, \text{girls: }7}", "5, 7", {}),
         ("numeric", "dogs: 4, cats: 3, total: 7", 7, {}),
+        ("math", "<answer>Step 1: 3+4\nStep 2: 7</answer>", "7", {}),
+        ("math", "<answer>**Schritt 1:** 3+4\n\n**Schritt 2:** 7</answer>", "7", {}),
         ("qa", "The answer is May 5, 2021.", "May 5, 2021", {}),
         ("qa", "The answer is May.", "May", {}),
         ("qa", "The answer is May 5, 2021", "2021-05-05", {"metric": "date"}),

@@ -41,6 +41,8 @@ from verifiers.math.values.folds import fold_points
         (r"50x-\frac{x^2}{2}", r"\int_0^x |t-50| dt"),
         (r"z+\arg z-\arg z", r"\ln(e^z)+0\arg z"),
         (r"\operatorname{Re}(z)", r"|\operatorname{Re}(z)+60|-60"),
+        (r"e^{x-70000}", r"\cosh(x-70000)"),
+        (r"e^{80000-x}", r"e^{80000-x}+10^{-9}"),
     ],
 )
 def test_what_agrees_on_one_side_of_a_break_is_different(reference: str, answer: str) -> None:

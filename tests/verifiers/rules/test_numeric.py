@@ -266,6 +266,10 @@ def test_currencies_and_percent_of_a_reference_are_wanted() -> None:
         ("百分之五十", "50%", 1.0),
         ("one of them", 1, 0.0),
         ("Step 5", 5, 0.0),
+        ("#1", 1, 1.0),
+        ("**#1**", 1, 1.0),
+        ("Issue #1", 1, 0.0),
+        ("#1: yes", 1, 0.0),
     ],
 )
 def test_the_last_number_of_a_text_is_a_whole_one(response: str, reference: Any, expected: float) -> None:

@@ -3,7 +3,7 @@
 import cmath
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
 from typing import Any
@@ -26,7 +26,7 @@ def compiled(node: Node, is_real: bool) -> Compiled:
     """The function of an expression on floats; on complex numbers unless `is_real`.
 
     Raises:
-        NoValue: it holds something that floats do not show: an unknown function, a sum, a binomial.
+        NoValue: it holds something that floats do not show, such as an unknown function or an integral.
     """
     operands = [compiled(arg, is_real) for arg in node.args] if node.kind != "log" else []
     match node.kind:
@@ -43,6 +43,8 @@ def compiled(node: Node, is_real: bool) -> Compiled:
         case "log":
             base = _constant(10) if node.args[0] == BARE_LOG else compiled(node.args[0], is_real)
             return _applied(math.log if is_real else cmath.log, [compiled(node.args[1], is_real), base])
+        case "sum" | "prod" if node.args[0].leaf:
+            return _terms(str(node.args[0].leaf), operands, sum if node.kind == "sum" else math.prod)
         case "fn" if node.leaf in _FUNCTIONS:
             return _applied(_function(str(node.leaf), is_real), operands)
         case kind if kind in _OPERATIONS:
@@ -66,6 +68,35 @@ def _applied(function: Callable[..., Float], operands: list[Compiled]) -> Compil
         first, second = operands
         return lambda point: function(first(point), second(point))
     return lambda point: function(*(part(point) for part in operands))
+
+
+def _terms(name: str, operands: Sequence[Compiled], join: Callable[[Iterable[Float]], Float]) -> Compiled:
+    """The sum or product of few terms."""
+    _, low, high, term = operands
+
+    def value(point: Mapping[str, Float]) -> Float:
+        first, last = _whole(low(point)), _whole(high(point))
+        if not -1 <= last - first <= _MOST_TERMS:
+            raise ValueError("too many terms, or bounds the wrong way round")
+        return join(term({**point, name: float(number)}) for number in range(first, last + 1))
+
+    return value
+
+
+def _binomial(above: Float, below: Float) -> int:
+    n, k = _whole(above), _whole(below)
+    if not 0 <= k <= n <= _MOST_CHOICES:
+        raise ValueError("no binomial coefficient of small natural numbers")
+    return math.comb(n, k)
+
+
+def _whole(value: Float) -> int:
+    if value != int(value):
+        raise ValueError("not an integer")
+    return int(value)
+
+
+_MOST_TERMS, _MOST_CHOICES = 200, 1_000
 
 
 def _exponent(node: Node) -> Fraction | None:
@@ -117,6 +148,7 @@ _OPERATIONS: Mapping[str, Callable[..., Float]] = {
     "%": lambda value: value / 100,
     "abs": abs,
     "!": lambda value: math.gamma(_real(value) + 1),
+    "binom": _binomial,
     "floor": lambda value: math.floor(_real(value)),
     "ceil": lambda value: math.ceil(_real(value)),
     "mod": lambda value, modulus: _real(value) % _real(modulus),

@@ -26,6 +26,7 @@ from verifiers.math.points import BOUND, Coordinate, Letters, Point, names, poin
 from verifiers.math.tree import Node, replace_names
 from verifiers.math.values.floats import FAILS, Compiled, Float, compiled
 from verifiers.math.values.numbers import ONE, NoValue
+from verifiers.math.values.operations import GROWING
 from verifiers.math.values.rational import exact_or_none
 
 MOST_POINTS = 40
@@ -64,6 +65,18 @@ def fold_points(
     if is_real and len(functions) == len(arguments) and _is_by_sign(reference) and _is_by_sign(answer):
         spots = _without_repetitions(spots, functions)
     yield from (spot.point for spot in _spread(spots, MOST_POINTS))
+
+
+def level_points(reference: Node, answer: Node, of: Letters, is_real: bool) -> Iterator[Point]:
+    """Points where one of the exponents is near 0, so that few digits show the power: for e^{x - 2000}, x near 2000."""
+    exponents = (part.args[-1] for side in (reference, answer) for part in side.walk() if _is_exponential(part))
+    functions = list(_functions(dict.fromkeys(filter(names, exponents)), is_real))
+    for spots in _on_lines(functions, points(of)[:1] if functions else (), _coordinates(of)):
+        yield from (spot.point for spot in spots if spot.point.is_close)
+
+
+def _is_exponential(part: Node) -> bool:
+    return part.kind == "^" or (part.kind == "fn" and part.leaf in GROWING)
 
 
 def breaks(node: Node, name: str, values: Mapping[str, Coordinate]) -> list[float]:

@@ -52,7 +52,7 @@ def safe_power(base: Number, exponent: Number) -> Number:
         raise OutsideDomain("division by zero")
     if abs(exponent) * (abs(mpmath.mag(base)) + 1) > 4 * MAX_VALUE_BITS:
         raise TooComplex("a power is too large")
-    return mpmath.power(base, exponent)
+    return mpmath.exp(exponent) if base == mp.e else mpmath.power(base, exponent)
 
 
 def _safe_root(base: Number, degree: Number) -> Number:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 
@@ -10,11 +11,11 @@ from mpmath import mp
 
 from memory import remember
 from verifiers.math.limits import MAX_VALUE_BITS
-from verifiers.math.points import ORIGIN, Letters, Point, letters, more_points, points
+from verifiers.math.points import ORIGIN, Letters, Point, letters, more_points, names, points
 from verifiers.math.tree import Node, TooComplex
 from verifiers.math.values.evaluation import Evaluation
 from verifiers.math.values.floats import FAILS, Compiled, compiled
-from verifiers.math.values.folds import fold_points, folds
+from verifiers.math.values.folds import fold_points, folds, level_points
 from verifiers.math.values.numbers import NoValue, Number, OutsideDomain
 from verifiers.math.values.traits import absolute_values, is_complex, is_defined, is_piecewise_analytic
 
@@ -119,15 +120,24 @@ _MOST_BITS_OF_MEETING = 400
 
 
 def has_value(node: Node) -> bool:
-    """Whether an expression has a value within the limits at the first point, which fifty digits show."""
+    """Whether an expression with letters has a value within the limits at the first point."""
     sampling = _Sampling(node, node, None)
-    point = next(sampling.any_points())
-    cap = _most_bits(node, is_constant=sampling.is_constant)
     try:
-        pair = sampling.quick_pair(point)
+        found = sampling.usual(node, next(sampling.any_points()))
     except TooComplex:
         return False
-    return pair is not None and pair[3] <= cap and not sampling.is_constant
+    return not (sampling.is_constant or found.fails) and found.magnitude <= _most_bits(node, is_constant=False)
+
+
+def has_values(node: Node) -> bool:
+    """Whether an expression with letters has values at as many points as a comparison needs.
+
+    Raises:
+        TooComplex: a value is too large at too many points.
+    """
+    with suppress(NoValue):
+        return bool(names(node)) and sum(1 for _ in islice(pairs(node, node, None), MIN_POINTS)) == MIN_POINTS
+    return False
 
 
 def _most_bits(*nodes: Node, is_constant: bool) -> int:
@@ -192,7 +202,10 @@ class _Sampling:
         """Points that have to be looked at, first one where floats show a difference: then the rest is not needed."""
         differs = self._differing()
         break_points = fold_points(self._reference, self._answer, self._letters, self._is_real, differs or _never)
-        first = next(filter(differs, usual), usual[0]) if differs else usual[0]
+        first = usual[0]
+        if differs:
+            levels = level_points(self._reference, self._answer, self._letters, self._is_real)
+            first = next(filter(differs, chain(usual, levels)), first)
         yield first
         if differs:
             yield from islice(break_points, 1)
@@ -228,9 +241,13 @@ class _Sampling:
     def _are_long(self) -> bool:
         return sum(1 for node in (self._reference, self._answer) for _ in node.walk()) > _LONG_NODES
 
+    def usual(self, node: Node, point: Point) -> "_Found":
+        """A value to some fifty digits."""
+        return self._found(node, point, _USUAL_BITS, settles=True)
+
     def quick_pair(self, point: Point) -> Pair | None:
         """Both values to some fifty digits; None if these are not enough."""
-        lhs, rhs = (self._found(node, point, _USUAL_BITS, settles=True) for node in (self._reference, self._answer))
+        lhs, rhs = self.usual(self._reference, point), self.usual(self._answer, point)
         magnitude = max(lhs.magnitude, rhs.magnitude)
         if lhs.fails or rhs.fails or 3 * magnitude + 256 > _USUAL_BITS:
             return None
@@ -238,7 +255,7 @@ class _Sampling:
 
     def pair(self, point: Point, cap: int, more_digits: bool = False) -> Pair | None:
         """Both values at a point, `more_digits` with more precision; None if the point decides nothing."""
-        lhs, rhs = (self._found(node, point, _USUAL_BITS, settles=True) for node in (self._reference, self._answer))
+        lhs, rhs = self.usual(self._reference, point), self.usual(self._answer, point)
         bits, magnitude = _USUAL_BITS, max(lhs.magnitude, rhs.magnitude)
         if more_digits or not (lhs.is_plain and rhs.is_plain):
             lhs, rhs, bits, magnitude = self._in_passes(point, cap, more_digits)
@@ -335,7 +352,7 @@ def _differ(lhs: Compiled, rhs: Compiled, point: Point) -> bool:
         return False
 
 
-_CLEAR = 1e-9
+_CLEAR = 1e-10
 
 
 def _never(_: Point) -> bool:
