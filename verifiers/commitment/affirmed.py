@@ -6,13 +6,15 @@ and "Mark Twain no lo escribió" do not name Mark Twain: a denied verb denies it
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Literal
 
 from verifiers.commitment.behind import is_affirmed, is_taken_back, replacement
-from verifiers.commitment.cues import Kind, cues, listed, words
+from verifiers.commitment.cues import Kind, cues, languages, listed, phrases, words
+from verifiers.commitment.language import languages_of
 from verifiers.commitment.opinions import possessives
 from verifiers.commitment.spans import Span
-from verifiers.commitment.stance import UNMADE, Sentence, Stance, sentence_at, sentences
+from verifiers.commitment.stance import DENIES, UNMADE, Sentence, Stance, sentence_at, sentences
 from verifiers.commitment.wording import single
 
 Outcome = Literal["found", "absent", "denied", "several_candidates"]
@@ -41,7 +43,7 @@ def affirms(text: str, span: Span, name: str) -> Outcome:
     if stance in UNMADE and not sentence.asks and not is_told:
         return "denied"
     first, stop = sentence.place(span)
-    if _is_denied_subject(sentence, first, stop):
+    if _is_denied_subject(sentence, first, stop) or _is_compared(sentence, first):
         return "denied"
     if name[:1].isdigit() and (sentence.ends_in(_LIMITS, first) is not None or sentence.begins(_LIMIT, stop)):
         return "denied"
@@ -51,6 +53,26 @@ def affirms(text: str, span: Span, name: str) -> Outcome:
     if is_open and not (text[span[0]].islower() and _is_named(sentence, first)):
         return "several_candidates"
     return "found"
+
+
+def _is_compared(sentence: Sentence, first: int) -> bool:
+    """Whether something else is compared with a mention: "Ohio has won more games than Michigan"; not "none is older than X"."""
+    before = sentence.skipped(first)
+    than = sentence.words[before - 1].text if before else ""
+    is_more = any((word.text, than) in _comparisons() for word in sentence.words[: max(0, before - 1)])
+    return is_more and DENIES.isdisjoint(sentence.kinds)
+
+
+@cache
+def _comparisons() -> frozenset[tuple[str, str]]:
+    """The words on both sides of what is compared, in all languages: "more" and "than"."""
+    entries = [entry for lexicon in languages().values() if "than" in lexicon for entry in lexicon[Kind.BOUND]]
+    shown = [phrase.split() for entry in entries for phrase in phrases(entry)]
+    plain = listed("than") - single(Kind.COMPLEMENT)  # "la città più grande di Francia" compares nothing.
+    return frozenset((said[0], said[1]) for said in shown if len(said) == _PAIR and said[1] in plain)
+
+
+_PAIR = 2
 
 
 def _is_named(sentence: Sentence, first: int) -> bool:
@@ -64,6 +86,8 @@ def _is_named(sentence: Sentence, first: int) -> bool:
 
 _MAX_NAME_WORDS = 5
 _QUOTED = re.compile(r"\"[^\"\n]{1,120}\"|“[^”\n]{1,120}”|(?<![^\W_])'[A-Z][^'\n]{1,120}'(?![^\W_])")
+_TITLE = re.compile(r"(?<=[^\W_] )(?:[A-Z][a-z]{1,15} ){1,4}[A-Z][a-z]{1,15}")
+"""Words with capitals that do not begin a sentence: "I Can Only Imagine"."""
 
 
 def _without_quotes(sentence: Sentence, span: Span) -> Sentence:
@@ -75,9 +99,8 @@ def _without_quotes(sentence: Sentence, span: Span) -> Sentence:
         return quoted[0][0] + "z" * (len(quoted[0]) - 2) + quoted[0][-1] if is_apart else quoted[0]
 
     shown = text[start:end]
-    if not any(sign in shown for sign in "\"“'"):
-        return sentence
-    return Sentence(text[:start] + _QUOTED.sub(masked, shown) + text[end:], start, end, sentence.stop)
+    shown = _TITLE.sub(masked, _QUOTED.sub(masked, shown))
+    return Sentence(text[:start] + shown + text[end:], start, end, sentence.stop)
 
 
 def _is_at_a_time(sentence: Sentence, span: Span) -> bool:
@@ -86,8 +109,14 @@ def _is_at_a_time(sentence: Sentence, span: Span) -> bool:
     said = [sentence.words[cue.first].text for cue in supposed]
     is_told = all(word in listed("temporal") or word in listed("examples") for word in said)
     is_led = sentence.ends_in(_IS, sentence.skipped(sentence.place(span)[0])) is not None
-    is_real = is_led or listed("conditional").isdisjoint(word.text for word in sentence.words)
+    is_real = is_led or _conditionals(sentence).isdisjoint(word.text for word in sentence.words)
     return bool(supposed) and is_told and is_real and _UNSURE.isdisjoint(sentence.kinds)
+
+
+def _conditionals(sentence: Sentence) -> frozenset[str]:
+    """The words for what would be in the language of a sentence; the Danish one for a town is an English word."""
+    known = languages_of(sentence.text[sentence.start : sentence.end]) or languages().keys()
+    return frozenset(word for language in known for word in languages()[language].get("conditional", ()))
 
 
 _UNSURE = frozenset([Kind.MAYBE, Kind.DOUBT, Kind.SAID, Kind.NOT])
@@ -100,7 +129,9 @@ def is_stuffed(answer: str) -> bool:
 
 
 _LOOKED_THROUGH_CHARS = 600
-_TELLING = frozenset([Kind.IS, Kind.THE, Kind.SO, Kind.BECAUSE, Kind.ASIDE, Kind.JOINS, Kind.ANSWER])
+_TELLING = frozenset(
+    [Kind.IS, Kind.THE, Kind.SO, Kind.BECAUSE, Kind.ASIDE, Kind.JOINS, Kind.ANSWER, Kind.AT, Kind.COMPLEMENT]
+)
 
 
 def _is_asked(sentence: Sentence) -> bool:
@@ -139,6 +170,19 @@ def _is_a_choice(sentence: Sentence, first: int, stop: int) -> bool:
         if cue.stop == before or said[cue.stop : before] == ["."]:
             return True
     return False
+
+
+def is_short(word: str) -> bool:
+    """Whether a word is one of the short ones that stand between others in every sentence: "in", "and", "und"."""
+    return word in listed("short")
+
+
+def is_or(text: str) -> bool:
+    """Whether a text between two names is nothing but an "or", quotes and brackets."""
+    said = words(text)
+    return any(cue.kind is Kind.OR and cue.first == 0 and cue.stop == len(said) for cue in cues(said)) or (
+        len(said) == 1 and said[0].text in _PLAIN_OR
+    )
 
 
 _SHORT_WORDS = 6

@@ -314,9 +314,10 @@ class Sentence:
 
     @property
     def is_sourced(self) -> bool:
-        """Whether all opinions in the sentence are those of sources: "according to Wikipedia", "reportedly"."""
+        """Whether all opinions in the sentence are those of sources or of nobody: "according to Wikipedia", "reportedly", "is said to be"."""
+        told = [cue for cue in self.cues if cue.kind is Kind.SAID]
         sourced = self._opinions.sourced
-        return bool(sourced) and all(cue in sourced for cue in self.cues if cue.kind is Kind.SAID)
+        return bool(told) and all(cue in sourced or self.begins(_IT, cue.first) for cue in told)
 
     def is_told_before(self, span: Span) -> bool:
         """Whether somebody's opinion, named beside what is known for an answer, reaches a mention: "Tom says it's NaCl"."""
@@ -678,7 +679,10 @@ class Sentence:
     def is_beyond(self, cue: Cue) -> bool:
         """Whether a word like "over" denies nothing, as nothing is chosen before it: "built over the river"."""
         is_alone = cue.stop == cue.first + 1 and self.words[cue.first].text in listed("preferring")
-        return is_alone and not any(other.kind in _PREFERS and other.first < cue.first for other in self.cues)
+        its = {other.first for other in self.cues if other.kind is Kind.IT}
+        return is_alone and not any(
+            other.kind in _PREFERS and other.first < cue.first and other.first not in its for other in self.cues
+        )
 
     def _is_operand(self, first: int) -> bool:
         """Whether what is told is of something made of the answer: "half of the answer is 6", "the answer plus one is 13"."""

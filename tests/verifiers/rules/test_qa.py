@@ -581,6 +581,42 @@ def test_contains_hears_denials_in_other_languages_and_behind_the_word(response:
 
 
 @table(
+    ("response", "reference", "expected"),
+    [
+        ("It was in the 21st century.", "21st century", 1.0),
+        ("It was in the 1st century.", "21st century", 0.0),
+        ("They sold it in the 1950s.", "1930s", 0.0),
+        ("He is 5 feet 9 inches tall.", "5ft 9in", 1.0),
+        ("He is 6 feet 1 inch tall.", "5ft 9in", 0.0),
+        ("The wall is 48\xa0km long.", "48 kilometres", 1.0),
+        ("The wall is 48 miles long.", "48 km", 0.0),
+        ("Each team has 36 places.", "36.0", 1.0),
+        ("Each team has 36 places.", "36.5", 0.0),
+        ("It ran from 1995 to 1997.", "1995–97", 1.0),
+        ("It ran from 1995 to 1998.", "1995–97", 0.0),
+        ("The author is PD James.", "P. D. James", 1.0),
+        ("It is a non-profit group.", "nonprofit", 1.0),
+        ("It was won byRoger Federerin straight sets.", "Roger Federer", 1.0),
+        ("It lies in Federerin.", "Federer", 0.0),
+        ("It is slowest in a solid.", "solids", 1.0),
+        ("A naos or cella.", ["cella", "naos"], 1.0),
+        ("A naos or cella.", ["cella"], 0.0),
+        ("On either February 28 or March 1.", ["February 28", "March 1"], 1.0),
+        ("On either February 28 or March 2.", ["February 28", "March 1"], 0.0),
+        ("It is believed to be in Rome.", "Rome", 1.0),
+        ("It is doubtful that it is in Rome.", "Rome", 0.0),
+        ("It was built over a 20-year period.", "20-year period", 1.0),
+        ("I Can Only Imagine was released in 2018.", "2018", 1.0),
+        ("I can only imagine it was released in 2018.", "2018", 0.0),
+        ("As of 2021, Ohio has won more games than Michigan.", "Michigan", 0.0),
+        ("No state has won more games than Michigan.", "Michigan", 1.0),
+    ],
+)
+def test_contains_knows_other_forms_of_figures_and_names(response: str, reference: Any, expected: float) -> None:
+    assert score(response, reference, metric="contains") == expected
+
+
+@table(
     ("response", "reference"),
     [
         ("東京ではなく大阪です。", "大阪"),

@@ -21,6 +21,7 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -128,7 +129,7 @@ class QaParams(commitment.ExtractionParams):
 
 class Qa(Verifier[QaParams]):
     name = "qa"
-    version = "25"
+    version = "26"
     params = QaParams
     summary = (
         "A text against one or many references: exact, F1, contains, DROP, WER, ROUGE, BLEU, chrF, list, bool, date"
@@ -178,6 +179,7 @@ _SHORT = frozenset(["exact", "f1"])
 _MAX_RATIO = 10
 _MAX_EXTRA_CHARS = 2_000
 _MAX_SHOWN = 16
+_MAX_SYNONYMS = 64
 
 
 def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
@@ -494,7 +496,9 @@ def _score(answer: str, spans: Sequence[str], params: QaParams) -> Fraction | fl
         case "f1":
             return overlap.f1(answer, reference, short)
         case "contains":
-            return Fraction(contained(answer, reference, short, is_name=_is_name(reference, params)) == "found")
+            synonyms = [part for part in chain.from_iterable(params.parts) if part != spans[0]][:_MAX_SYNONYMS]
+            is_name = _is_name(reference, params)
+            return Fraction(contained(answer, reference, short, is_name=is_name, synonyms=synonyms) == "found")
         case "drop":
             return drop.score(answer, spans)
         case "wer":
