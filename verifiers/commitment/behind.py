@@ -67,9 +67,11 @@ def stance_of_lead(text: str, start: int, span: Span) -> Stance | None:
     *_, lead = [None, *sentences(text, max(start, place - _MAX_CHARS), place)]
     if lead is None or lead.stop.strip() or ("\n" in lead.stop and len(lead.words) > _MAX_WORDS_ABOVE):
         return None
-    return lead.stance_at_end()
+    return lead.stance_at_end(is_counted=_COUNTS.match(text, span[1]) is not None)
 
 
+_COUNTS = re.compile(r"(?:[\s$*})\]]|\\[\])]|</answer>){0,8}[^\W\d_]")
+r"""A noun directly behind a mark, which it counts: `\boxed{12} apples`."""
 _OPENS_MARK = re.compile(r"(?:\\{1,2}(?:boxed|fbox|framebox)|<answer>|####|[ \t$*({\[\\])+\Z", re.IGNORECASE)
 _MAX_OPENING_CHARS = 40
 _MAX_WORDS_ABOVE = 2

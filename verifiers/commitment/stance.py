@@ -13,7 +13,7 @@ from verifiers.commitment.cues import Cue, Kind, Word, adverbs, cues, languages,
 from verifiers.commitment.exceptions import is_exception
 from verifiers.commitment.language import languages_of
 from verifiers.commitment.moods import is_conditional, unreal_places
-from verifiers.commitment.opinions import Opinions, at_marks, opinions
+from verifiers.commitment.opinions import Opinions, answering, at_marks, erring, opinions
 from verifiers.commitment.spans import Span
 from verifiers.commitment.wording import single
 
@@ -62,6 +62,7 @@ _QUESTION = frozenset("?？؟")
 _ANSWER = frozenset([Kind.ANSWER])
 _BOUND = frozenset([Kind.BOUND])
 _BUT = frozenset([Kind.BUT])
+_SAID = frozenset([Kind.SAID])
 _CHOOSE = frozenset([Kind.CHOOSE])
 _EXCEPT = frozenset([Kind.EXCEPT])
 _IS = frozenset([Kind.IS])
@@ -310,7 +311,9 @@ class Sentence:
     def is_told_of(self, stop: int, *, is_mark: bool = False) -> bool:
         """Whether the sentence ends by saying whose opinion it is: "The answer is 42, according to my teacher"."""
         told = [*self._opinions.all, *(self._at_marks if is_mark else ())]
-        return any(cue.first >= stop and self._is_last(cue.stop) for cue in told)
+        # "42, by mistake": the words stand directly behind, so that "He opened 42 doors by mistake" is none of that.
+        told += self.at(self.past(stop, _CLOSES | _COMMAS)) if is_mark else ()
+        return any(cue.kind is Kind.SAID and cue.first >= stop and self._is_last(cue.stop) for cue in told)
 
     @property
     def is_sourced(self) -> bool:
@@ -323,11 +326,18 @@ class Sentence:
         first = self.place(span)[0]
         return any(cue.stop <= first and self._reaches(cue, first, ()) for cue in self._at_marks)
 
-    def stance_at_end(self) -> Stance | None:
-        """The stance of the last words that do more than lead to what follows: "perhaps it is", "my friend says the answer is"."""
+    def stance_at_end(self, *, is_counted: bool = False) -> Stance | None:
+        """The stance of the last words that do more than lead to what follows: "perhaps it is", "my friend says the answer is".
+
+        `is_counted`: what follows only counts a noun.
+        """
         place, is_apart = len(self.words), False
+        told = self._at_marks if is_counted else [*self._at_marks, *erring(self.words)]
+        verbs = {} if self.kinds.isdisjoint(_SAID) or is_counted else answering(self.words)
         while place > 0:
-            if any(cue.stop == place for cue in self._at_marks):
+            if any(cue.stop == place for cue in told):
+                return Stance.ATTRIBUTED
+            if place in verbs and self.ends_in(_SAID, verbs[place]):
                 return Stance.ATTRIBUTED
             if (cue := self.ends_in(_GOVERNING, place)) and not (
                 self._is_example(cue) or (cue.kind in _DENYING and self._tells_which(cue, len(self.words)))
