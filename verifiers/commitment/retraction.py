@@ -18,7 +18,7 @@ from typing import NamedTuple
 from verifiers.commitment.breaking_off import halted_at
 from verifiers.commitment.cues import Kind, Word, adverbs, languages, listed, words, words_of
 from verifiers.commitment.slips import names_slip
-from verifiers.commitment.slots import Phrases, add, by_length, is_word, parts
+from verifiers.commitment.slots import Phrases, add, by_length, is_word, openings_of, parts
 from verifiers.commitment.stance import Sentence, sentences
 
 
@@ -144,9 +144,16 @@ def _later_slip(sentence: Sentence, clauses: Sequence[tuple[Clause | None, int, 
         stop
         for clause, first, stop in clauses[1:]
         # "I first got 36, because I misread it" gives the reason for another value.
-        if clause is not None and clause.is_slip and not sentence.begins(_BECAUSE, first)
+        if clause is not None and not sentence.begins(_BECAUSE, first) and _is_own_fault(sentence, clause, first, stop)
     ]
     return sentence.words[stops[-1] - 1].end if stops else None
+
+
+def _is_own_fault(sentence: Sentence, clause: Clause, first: int, stop: int) -> bool:
+    """Whether a clause names a slip, or calls the speaker wrong: "so I must be wrong"."""
+    speakers = openings_of("slip", "by")
+    is_of_speaker = clause.verdict is Verdict.REJECTS and clause.is_of_speaker
+    return clause.is_slip or (is_of_speaker and any(word.text in speakers for word in sentence.words[first:stop]))
 
 
 def _with_verdicts(

@@ -9,7 +9,7 @@ from functools import cache, cached_property
 
 from memory import remember
 from verifiers.commitment.contrasts import contrasts
-from verifiers.commitment.cues import Cue, Kind, Word, adverbs, cues, languages, listed, phrases, words
+from verifiers.commitment.cues import Cue, Kind, Word, adverbs, cues, languages, listed, phrases, vocabulary, words
 from verifiers.commitment.exceptions import is_exception
 from verifiers.commitment.language import languages_of
 from verifiers.commitment.moods import is_conditional, unreal_places
@@ -728,12 +728,41 @@ class Sentence:
         return any(cue.kind in ANNOUNCES and cue.stop <= first for cue in self.cues)
 
     def turns_from(self, place: int) -> bool:
-        """Whether the last clause behind a place says that something is not so: "but n is odd", "it isn't", "which it is not"."""
-        pauses = [at + 1 for at in range(place, len(self.words)) if self.words[at].text in _COMMAS]
-        begin = max([self.past(place, _CLOSES | _PAUSES), *pauses])
-        said = {cue.kind for cue in self.cues if cue.first >= begin}
-        has_figure = any(word.text[0].isdigit() for word in self.words[begin:])
-        return Kind.IF not in said and (self.begins(_BUT, begin) or (Kind.NOT in said and not has_figure))
+        """Whether a clause behind a place says that something is not so: "but n is odd", "it isn't", "which it is not"."""
+        *_, (last, _) = [(place, place), *self._clauses_from(place)]
+        said = {cue.kind for cue in self.cues if cue.first >= last}
+        is_turn = any(
+            self.begins(_BUT, first) and not self.has(Kind.IF, first, stop) and not self._has_digit(first, stop)
+            for first, stop in self._clauses_from(place)
+        )
+        return is_turn or (Kind.IF not in said and Kind.NOT in said and not self._has_digit(last, len(self.words)))
+
+    def refutes(self, place: int, condition: AbstractSet[str]) -> bool:
+        """Whether a clause behind a place turns and denies, in no other words than those of a condition: "but it is not fair"."""
+        for first, stop in self._clauses_from(place):
+            turns = max([cue.stop for cue in self.at(first) if cue.kind is Kind.BUT], default=first)
+            said = [word.text for word in self.words[turns:stop] if word.text.isalpha()]
+            told = [cue for cue in self.cues if turns <= cue.first < stop]
+            content = [word for word in said if word not in vocabulary()]
+            covered = {at for cue in told if cue.kind in _PRO_FORMS for at in range(cue.first, cue.stop)}
+            is_told = condition.issuperset(content) if content else len(covered) >= len(said) > 0
+            if turns > first and is_told and any(cue.kind in DENIES for cue in told):
+                return True
+        return False
+
+    def _clauses_from(self, place: int) -> Iterator[Span]:
+        """The clauses behind a place, between pauses."""
+        first = self.past(place, _CLOSES | _PAUSES)
+        for at in range(first, len(self.words)):
+            if self.words[at].text in _COMMAS:
+                if first < at:
+                    yield first, at
+                first = at + 1
+        if first < len(self.words):
+            yield first, len(self.words)
+
+    def _has_digit(self, first: int, stop: int) -> bool:
+        return any(word.text[0].isdigit() for word in self.words[first:stop])
 
     def is_unreal(self, first: int) -> bool:
         """Whether a mention is told for what is not the case: "if x were 3, we would have 12"."""
@@ -1028,6 +1057,8 @@ _MAX_TRAIL_WORDS = 4
 _EVEN = 50
 """In per cent."""
 _MAX_OWNER_WORDS = 3
+_PRO_FORMS = frozenset([Kind.IS, Kind.NOT, Kind.IT])
+"""The words of a denial that names nothing: "it is not"."""
 _MAX_CONTRAST_WORDS = 4
 _MAX_VERB_BEHIND = 2
 """The words from a number to the verb behind it, in languages whose verb comes last."""
