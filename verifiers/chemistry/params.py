@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from verifiers import commitment
 from verifiers.base import Verdict
-from verifiers.chemistry.answers import read_reference
+from verifiers.chemistry.answers import difference, read_reference
 from verifiers.chemistry.formulas import States
 from verifiers.chemistry.notation import TooComplex, Unreadable
 from verifiers.commitment import Channel, ExtractionParams, is_clause, stated_at_end
@@ -134,6 +134,14 @@ def _reads_as_formula(text: str) -> bool:
     return True
 
 
+def _is_another(answer: str, other: str) -> bool:
+    """Whether two texts are formulas of different substances."""
+    try:
+        return difference(read_reference(answer), other) is not None
+    except (Unreadable, TooComplex):
+        return False
+
+
 _READS: Final[Mapping[str, Callable[[str], bool]]] = {
     "formula": _reads_as_formula,
     "molecule": lambda text: text != "" and not any(map(str.isspace, text)),
@@ -158,6 +166,9 @@ def answer_of(response: str, params: ChemistryParams, explain: bool) -> tuple[st
     if extraction.answer is None:
         return Verdict.wrong(extraction.reason, **detail)
     answer = extraction.answer
+    other = commitment.alternative_to(response, extraction) if params.kind == "formula" else None
+    if other is not None and _is_another(answer, other):
+        return Verdict.wrong("conflicting_answers", **detail)
     if params.needs_rdkit:
         for _ in range(3):
             if (match := _WRAPPED.match(answer)) is None:

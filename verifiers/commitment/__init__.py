@@ -51,6 +51,7 @@ import msgspec
 
 from sandbox.workers import Task, worker_function
 from verifiers.commitment import glance
+from verifiers.commitment.alternatives import alternative_to
 from verifiers.commitment.behind import (
     Replacement,
     is_taken_back,
@@ -105,6 +106,7 @@ __all__ = [
     "Reason",
     "Segment",
     "Think",
+    "alternative_to",
     "corrected",
     "extract",
     "final_segment",

@@ -45,7 +45,7 @@ def _denial(text: str, start: int, span: tuple[int, int], end: int) -> Stance | 
     if not asks and may_deny(sentence) and sentence.denies(span):
         return Stance.DENIED
     first, stop = sentence.place(span)
-    if not asks and sentence.is_unreal(first) and (sentence.is_announced(first) or _is_not_so(sentence, stop, end)):
+    if not asks and ((sentence.is_unreal(first) and sentence.is_announced(first)) or _is_unmet(sentence, span, end)):
         return Stance.SUPPOSED
     if asks or _WORD_BEHIND.match(text, span[1], sentence.end) is None:
         return None
@@ -54,10 +54,20 @@ def _denial(text: str, start: int, span: tuple[int, int], end: int) -> Stance | 
     return Stance.HEDGED if sentence.trails_off(span) else None
 
 
-def _is_not_so(sentence: Sentence, stop: int, end: int) -> bool:
-    """Whether the words behind a place say that a condition before it is not met: ", but n is odd", ". It isn't."."""
+def _is_unmet(sentence: Sentence, span: Span, end: int) -> bool:
+    """Whether a mention holds under a condition of which the words behind say that it is not met: ", but n is odd", ". It isn't."."""
+    first, stop = sentence.place(span)
+    is_unreal = sentence.is_unreal(first)
+    if not is_unreal and not sentence.has(Kind.IF, 0, first):
+        return False
     following = next(sentences(sentence.text, sentence.end, min(end, sentence.end + _MAX_CHARS)), None)
-    return sentence.turns_from(stop) or (following is not None and following.turns_from(0))
+    told = [(sentence, stop), *([(following, 0)] if following else [])]
+    condition = frozenset(word.text for word in sentence.words[:first])
+    return any(
+        (is_unreal and each.turns_from(place)) or each.refutes(place, condition)
+        for each, place in told
+        if not each.asks
+    )
 
 
 def stance_of_lead(text: str, start: int, span: Span) -> Stance | None:
@@ -67,9 +77,15 @@ def stance_of_lead(text: str, start: int, span: Span) -> Stance | None:
     *_, lead = [None, *sentences(text, max(start, place - _MAX_CHARS), place)]
     if lead is None or lead.stop.strip() or ("\n" in lead.stop and len(lead.words) > _MAX_WORDS_ABOVE):
         return None
-    return lead.stance_at_end()
+    stance = lead.stance_at_end(is_counted=_COUNTS.match(text, span[1]) is not None)
+    if stance is None and Kind.IF in lead.kinds:
+        own = Sentence(text, lead.start, sentence_at(text, span[1], lead.start, len(text)).end, "")
+        stance = Stance.SUPPOSED if _is_unmet(own, span, len(text)) else None
+    return stance
 
 
+_COUNTS = re.compile(r"(?:[\s$*})\]]|\\[\])]|</answer>){0,8}[^\W\d_]")
+r"""A noun directly behind a mark, which it counts: `\boxed{12} apples`."""
 _OPENS_MARK = re.compile(r"(?:\\{1,2}(?:boxed|fbox|framebox)|<answer>|####|[ \t$*({\[\\])+\Z", re.IGNORECASE)
 _MAX_OPENING_CHARS = 40
 _MAX_WORDS_ABOVE = 2
@@ -101,6 +117,8 @@ def _doubt(text: str, start: int, span: tuple[int, int], end: int) -> Stance | N
             return Stance.HEDGED
     elif (stance := sentence.stance(span)) in UNMADE:
         return stance
+    elif _is_unmet(sentence, span, end):
+        return Stance.SUPPOSED
     elif denies_by_name(sentence, span) or sentence.is_named(*sentence.place(span)):
         return Stance.DENIED
     following = next(sentences(text, max(sentence.end, span[1]), min(end, span[1] + _MAX_CHARS)), None)

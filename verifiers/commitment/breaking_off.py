@@ -1,4 +1,4 @@
-r"""A response that breaks off in doubt: behind its answer the speaker halts ("wait", "hmm", 等等), and nothing settles why.
+r"""A response that breaks off in doubt: behind its answer the speaker halts ("wait", "hmm", "oops", 等等), and nothing settles why.
 
     \boxed{42}  Wait, the question asks for the perimeter.         taken back
     \boxed{42}  Wait, is n even? Yes. / Hmm, 6 * 7 = 42. Good.     settled
@@ -18,7 +18,8 @@ _MAX_CHARS = 2_000
 _MAX_OPENING_WORDS = 16
 _ANSWER_CHARS = 40
 _PAUSES = frozenset(",;:，；：、،؛—–-…")
-_OPENS = ("halt", "hum", "turn")
+_HALTS = ("halt", "hum", "alarm")
+_OPENS = (*_HALTS, "turn")
 _SETTLES = frozenset([Kind.FITS, Kind.CALLED, Kind.TRUE])
 _UNSETTLES = frozenset([Kind.NOT, Kind.NO, Kind.WRONG, Kind.BAD, Kind.DOUBT, Kind.MAYBE, Kind.IF])
 _ANSWERS = frozenset([Kind.YES, Kind.NO, Kind.NOT, Kind.WRONG])
@@ -55,10 +56,10 @@ def _halts(sentence: Sentence) -> bool:
     place = 0
     while place < len(opening):
         stop, slot = stops.get(place, (place, ""))
-        if slot in ("halt", "hum"):
+        if slot in _HALTS:
             is_apart = stop == len(sentence.words) or sentence.words[stop].text in _PAUSES
             # "Hmm, that was easy" halts nothing, "hmm, that cannot be" does.
-            is_heard = slot == "halt" or not _UNSETTLES.isdisjoint(sentence.kinds)
+            is_heard = slot != "hum" or not _UNSETTLES.isdisjoint(sentence.kinds)
             return is_apart and is_heard and not _adds(sentence)
         stop = max(stop, sentence.past_cue(place, Kind.BUT), place + (opening[place].text in _PAUSES))
         if stop == place:

@@ -11,6 +11,7 @@ A value fills a slot of a verdict (`retraction.py`), as "right" does: "48 is wro
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from verifiers.commitment.alternatives import alternative, is_another_number
 from verifiers.commitment.cues import Cue, Kind, listed, words
 from verifiers.commitment.folding import fold
 from verifiers.commitment.retraction import VALUE, Clause, Slot, Verdict, judged, pronouns, turns
@@ -26,7 +27,6 @@ _MAX_UNIT_WORDS = 2
 _PAUSES = frozenset(",;:，；：、،؛—–(（)）[【…")
 _BUT = frozenset([Kind.BUT])
 _PARTS = _BUT | {Kind.JOINS}
-_CLOSES = frozenset("}$)*\\")
 _APART = frozenset([Kind.ABOUT, Kind.CERTAINTY, Kind.SURE])
 """What makes a number another one than the answer: it is rounded, or it says how sure the speaker is."""
 _LEADS = frozenset([Kind.SO, Kind.IT])
@@ -90,19 +90,13 @@ def leaves_open(text: str, end: int, answer: str) -> bool:
     rest = Sentence(text, end, own.end, own.stop) if end < own.end else None
     after = sentences(text, max(end, own.end), min(len(text), max(end, own.end) + _MAX_OFFER_CHARS))
     told = [*([rest] if rest else []), *islice(after, _MAX_OFFERS)]
-    if (
-        rest
-        and own.begins(_OR, 0)
-        and rest.begins(_OR, rest.past(0, _CLOSES))
-        and any(map(str.isdigit, rest.text[end : own.end]))
-    ):
+    other = alternative(text, end)
+    if other is not None and is_another_number(answer, text[slice(*other)]):
         return True
-    return any(
-        _offers_other(sentence, _numbers(answer), is_rest=sentence is rest) for sentence in told if not sentence.asks
-    )
+    return any(_offers_other(sentence, _numbers(answer)) for sentence in told if not sentence.asks)
 
 
-def _offers_other(sentence: Sentence, own: frozenset[str], *, is_rest: bool) -> bool:
+def _offers_other(sentence: Sentence, own: frozenset[str]) -> bool:
     """Whether a clause says nothing but that another number may be right, or is if the answer is wrong."""
     if not _SIGNS.isdisjoint(sentence.text[sentence.start : sentence.end]):
         return False
@@ -116,8 +110,6 @@ def _offers_other(sentence: Sentence, own: frozenset[str], *, is_rest: bool) -> 
         if len(numbers) == 1 and sentence.words[numbers[0]].text not in own:
             told = [cue for cue in sentence.cues if first <= cue.first and cue.stop <= stop]
             is_offered = is_supposed or any(cue.kind in _OFFERS for cue in told)
-            if is_rest and sentence.begins(_OR, first) and sentence.begins(_IF, numbers[0] + 1):
-                return True
             is_denied = any(cue.kind in DENIES for cue in told)
             if is_offered and not is_denied and _only_names(sentence, first, stop, numbers[0], told):
                 return True
@@ -142,8 +134,6 @@ def _only_names(sentence: Sentence, first: int, stop: int, number: int, told: Se
 
 _OFFERS = frozenset([Kind.ALSO, Kind.MAYBE])
 _JOINTS = frozenset([Kind.BUT, Kind.ASIDE, Kind.JOINS])
-_OR = frozenset([Kind.OR])
-_IF = frozenset([Kind.IF])
 _MAX_OFFER_CHARS = 300
 _MAX_OFFERS = 2
 

@@ -580,6 +580,8 @@ class _Reader:
                 not sentence.ends(sentence.place(each.span)[1]) or (is_number and place < len(self._tail) - 2)
             ):
                 stance = Stance.STATED
+            if (stance is Stance.CONCLUDED or self._is_mark(each)) and sentence.is_told_before(each.span):
+                stance = Stance.ATTRIBUTED
             found.append(stance)
         return found
 

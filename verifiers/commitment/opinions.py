@@ -8,9 +8,10 @@ An opinion is made of parts, the slots of `opinion` in the lexicons, of one lang
     the answer of my friend                         an answer's noun, and `my` with who, or `own`
     allegedly, …           据说…                     reported
     my friend got [mark]   I first obtained [mark]  my or own, or earlier, and gets: only where a mark stands beside it
+    Students often put [mark]                       experts or who, and often, or a word like "would"
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import takewhile
 from typing import NamedTuple
@@ -33,6 +34,7 @@ _NAMES = frozenset(["named", "experts"])
 """Somebody whose words are an opinion only if they are about an answer: "Tom says he has 5 apples" is not."""
 _TELLS = frozenset(["says", "holds", "by"])
 _TELLING = ("by", "gets", "holds", "says")
+_ANSWERS = frozenset(["gets", "holds", "says"])
 _ALONE = frozenset(["reported"])
 _BEGINS = tuple(sorted(_PERSONS | _NAMES | _ALONE | {"my", "earlier", "surnames"}))
 _ANY = ""
@@ -80,7 +82,34 @@ def at_marks(text: str, said: Sequence[Word], found: Sequence[Cue]) -> Sequence[
     its = {cue.first for cue in found if cue.kind is Kind.IT}
     # "Tom picked 42 apples" is not an opinion, "Tom says it's 42" is.
     held = [cue for verb, cue in told if verb.slot != "says" or cue.stop > verb.stop or cue.stop in its]
-    return [*_at_marks(said, parts), *held]
+    behind = (verb for who in parts for verb in verbs if who.slot in _PERSONS and _is_last(said, who, verb))
+    return [*_at_marks(said, parts), *held, *(Cue(Kind.SAID, verb.first, verb.stop) for verb in behind)]
+
+
+def erring(said: Sequence[Word]) -> Sequence[Cue]:
+    """Words for what people often answer, which are an opinion before a mark that counts nothing: "Students often put [mark]"."""
+    if openings_of("opinion", "often", "experts").isdisjoint(word.text for word in said):
+        return []
+    parts = list(parts_of("opinion", said))
+    people = [part for part in parts if part.slot in ("experts", "who")]
+    return [cue for who in people for verb in parts if (cue := _errs(said, who, verb, parts))]
+
+
+def answering(said: Sequence[Word]) -> Mapping[int, int]:
+    """The verbs of answering in a sentence, by their ends: the "write" of "many mistakenly write [mark]"."""
+    return {part.stop: part.first for part in parts_of("opinion", said) if part.slot in _ANSWERS}
+
+
+def _errs(said: Sequence[Word], who: Part, verb: Part, parts: Sequence[Part]) -> Cue | None:
+    if verb.slot not in _ANSWERS or verb.language != who.language or verb.first < who.stop:
+        return None
+    often = [part.first for part in parts if part.slot == "often" and part.language == who.language]
+    modals = listed("modals") | listed("conditional")
+    is_often = any(who.first - _MAX_BETWEEN <= at <= verb.stop + 1 for at in often)
+    would = who.slot == "experts" and any(word.text in modals for word in said[who.stop : verb.first])
+    is_near = sum(map(is_word, said[who.stop : verb.first])) <= _MAX_BETWEEN
+    stop = max([verb.stop, *(at + 1 for at in often if at == verb.stop)])
+    return Cue(Kind.SAID, who.first, stop) if is_near and (is_often or would) else None
 
 
 def _named(text: str, said: Sequence[Word], parts: Sequence[Part]) -> list[Part]:
@@ -96,12 +125,14 @@ def _opinion(said: Sequence[Word], who: Part, verb: Part, parts: Sequence[Part])
     is_near = left.stop <= right.first and sum(map(is_word, between)) <= (0 if who.language == _ANY else _MAX_BETWEEN)
     if is_near and not any(word.text in _PAUSES for word in between):
         return _with_that(Part(verb.language, "", left.first, right.stop), parts)
+    return Cue(Kind.SAID, who.first, who.stop) if _is_last(said, who, verb) else None
+
+
+def _is_last(said: Sequence[Word], who: Part, verb: Part) -> bool:
+    """Whether a sentence begins with somebody, and ends in a verb that says whose opinion it is: 친구는 42라고 한다."""
+    is_verb = verb.slot in ("says", "holds") and who.language in (verb.language, _ANY)
     is_last = not any(map(is_word, said[verb.stop :])) and who.stop <= verb.first
-    return (
-        Cue(Kind.SAID, who.first, who.stop)
-        if is_last and who.first <= _MAX_LEAD and verb.slot in ("says", "holds")
-        else None
-    )
+    return is_verb and is_last and who.first <= _MAX_LEAD
 
 
 def _with_that(part: Part, parts: Sequence[Part]) -> Cue:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from verifiers.commitment.breaking_off import halted_at
 from verifiers.commitment.cues import Kind, Word, adverbs, languages, listed, words, words_of
 from verifiers.commitment.slips import names_slip
-from verifiers.commitment.slots import Phrases, add, by_length, is_word, parts
+from verifiers.commitment.slots import Phrases, add, by_length, is_word, openings_of, parts
 from verifiers.commitment.stance import Sentence, sentences
 
 
@@ -61,6 +61,8 @@ class Clause(NamedTuple):
     """Whether the verdict is on "my answer", and not only on "that"."""
     is_on_task: bool = False
     """Whether the task has what the verdict is on: "the given statement is false"."""
+    is_slip: bool = False
+    """Whether the speaker names a slip of his own, or has to do it again: "so I must have made a mistake", 所以需要重新计算."""
 
     @property
     def is_of_speaker(self) -> bool:
@@ -100,6 +102,7 @@ def _rejected(text: str, answer_end: int, begin: int, is_own: bool) -> int | Non
             return None
         slots = slots.union(*(clause.slots for clause, _, _ in clauses if clause))
         is_past_other = False
+        slip = None if sentence.asks else _later_slip(sentence, clauses, is_own)
         for clause, first, stop in clauses:
             # "x = 2 or x = -3 (rejected)": the verdict is on the value before it. "Moment mal, das ist falsch" only turns.
             if (
@@ -112,6 +115,8 @@ def _rejected(text: str, answer_end: int, begin: int, is_own: bool) -> int | Non
             # "The answer is C, not D, which is too small": the verdict is on the D.
             if is_past_other and sentence.words[first].text in listed("relatives"):
                 continue
+            if clause is None and slip is not None:
+                return slip
             if clause is None or (clause.verdict is Verdict.REJECTS and sentence.asks):
                 return None
             if clause.slots == {Slot.NO} and _denies(sentence, stop):
@@ -126,6 +131,29 @@ def _rejected(text: str, answer_end: int, begin: int, is_own: bool) -> int | Non
         if _is_alarm(sentence) and not any(map(is_word, words(text, sentence.end))):
             return sentence.end
     return None
+
+
+def _later_slip(sentence: Sentence, clauses: Sequence[tuple[Clause | None, int, int]], is_own: bool) -> int | None:
+    """The end of a clause that names a slip behind others: "since no option fits, I must have made a mistake"; None if there is none.
+
+    In the sentence of the answer a slip may be that of somebody in the story.
+    """
+    if is_own or sentence.has(Kind.IF, 0, len(sentence.words)):
+        return None
+    stops = [
+        stop
+        for clause, first, stop in clauses[1:]
+        # "I first got 36, because I misread it" gives the reason for another value.
+        if clause is not None and not sentence.begins(_BECAUSE, first) and _is_own_fault(sentence, clause, first, stop)
+    ]
+    return sentence.words[stops[-1] - 1].end if stops else None
+
+
+def _is_own_fault(sentence: Sentence, clause: Clause, first: int, stop: int) -> bool:
+    """Whether a clause names a slip, or calls the speaker wrong: "so I must be wrong"."""
+    speakers = openings_of("slip", "by")
+    is_of_speaker = clause.verdict is Verdict.REJECTS and clause.is_of_speaker
+    return clause.is_slip or (is_of_speaker and any(word.text in speakers for word in sentence.words[first:stop]))
 
 
 def _with_verdicts(
@@ -143,7 +171,7 @@ def _with_verdicts(
         # "The answer is 12. So I made a mistake before" is about another answer.
         is_concluded = not slots and sentence.begins(_SO, 0)
         if clause is None and not is_concluded and names_slip(sentence, first, stop, is_led):
-            clause = Clause(Verdict.REJECTS, frozenset([Slot.WRONG]), names_answer=False)
+            clause = Clause(Verdict.REJECTS, frozenset([Slot.WRONG]), names_answer=False, is_slip=True)
         elif clause is None and not is_own and _defies(sentence, first, stop):
             clause = Clause(Verdict.REJECTS, frozenset([Slot.THIS, Slot.WRONG]), names_answer=False)
         elif clause is None and slots and _is_computation(sentence, first, stop):
@@ -185,6 +213,7 @@ def _is_computation(sentence: Sentence, first: int, stop: int) -> bool:
 
 _EQUALITIES = frozenset("=≠≈")
 _SO = frozenset([Kind.SO])
+_BECAUSE = frozenset([Kind.BECAUSE])
 
 
 def _is_alarm(sentence: Sentence) -> bool:
@@ -414,7 +443,8 @@ def _clause(plain: Sequence[str], filled: _Filled) -> Clause | None:
     subject = next((slot for slot in slots if slot in _SUBJECTS), None)
     is_modest = Slot.UNSURE in slots and plain[0] in listed("although")
     verdict = Verdict.LEADS if is_modest else verdict
-    return Clause(verdict, frozenset(slots), names or Slot.UNDO in slots, is_on_task=subject is Slot.TASK)
+    is_undone = verdict is Verdict.REJECTS and Slot.UNDO in slots
+    return Clause(verdict, frozenset(slots), names or Slot.UNDO in slots, subject is Slot.TASK, is_undone)
 
 
 @cache
@@ -446,7 +476,7 @@ def _table(language: str) -> Phrases:
     for slot in Slot:
         add(found, slot, lexicon["verdict"].get(slot.value, ()))
     for said in (lexicon["verdict"], languages()["en"]["verdict"]):
-        add(found, Slot.TURN, [*said["halt"], *said.get("hum", ()), *said["turn"]])
+        add(found, Slot.TURN, [*said["halt"], *said.get("hum", ()), *said["turn"], *said.get("alarm", ())])
     add(found, Slot.FILLER, lexicon.get("adverbs", ()))
     add(found, Slot.FILLER, lexicon.get("ought", ()))
     add(found, Slot.RIGHT, [VALUE])

@@ -47,9 +47,17 @@ def _is_thought(sentence: Sentence, slip: Part, others: list[Part]) -> bool:
 _THINKS = 2
 
 
+def _is_on_task(sentence: Sentence, slip: Part, clause: Span) -> bool:
+    """Whether only the task stands before a slip, so that nobody but the speaker can be meant: 題目を読み間違えた."""
+    before = sentence.words[clause[0] : slip.first]
+    known = {at: part.slot for part in parts("verdict", before) for at in range(part.first, part.stop)}
+    slots = {known.get(at) for at, word in enumerate(before) if is_word(word)}
+    return "task" in slots and slots <= {"task", "filler", "this"}
+
+
 def _is_slip(sentence: Sentence, slip: Part, others: list[Part], clause: Span, is_led: bool) -> bool:
     same = {other.slot for other in others if other.language == slip.language}
-    if "tells" in same or not (slip.slot == "own" or is_led or "by" in same):
+    if "tells" in same or not (slip.slot == "own" or is_led or "by" in same or _is_on_task(sentence, slip, clause)):
         return False
     if sentence.is_inverted or _is_thought(sentence, slip, others):
         return False

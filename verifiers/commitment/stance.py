@@ -9,11 +9,11 @@ from functools import cache, cached_property
 
 from memory import remember
 from verifiers.commitment.contrasts import contrasts
-from verifiers.commitment.cues import Cue, Kind, Word, adverbs, cues, languages, listed, phrases, words
+from verifiers.commitment.cues import Cue, Kind, Word, adverbs, cues, languages, listed, phrases, vocabulary, words
 from verifiers.commitment.exceptions import is_exception
 from verifiers.commitment.language import languages_of
 from verifiers.commitment.moods import is_conditional, unreal_places
-from verifiers.commitment.opinions import Opinions, at_marks, opinions
+from verifiers.commitment.opinions import Opinions, answering, at_marks, erring, opinions
 from verifiers.commitment.spans import Span
 from verifiers.commitment.wording import single
 
@@ -62,6 +62,7 @@ _QUESTION = frozenset("?？؟")
 _ANSWER = frozenset([Kind.ANSWER])
 _BOUND = frozenset([Kind.BOUND])
 _BUT = frozenset([Kind.BUT])
+_SAID = frozenset([Kind.SAID])
 _CHOOSE = frozenset([Kind.CHOOSE])
 _EXCEPT = frozenset([Kind.EXCEPT])
 _IS = frozenset([Kind.IS])
@@ -310,7 +311,9 @@ class Sentence:
     def is_told_of(self, stop: int, *, is_mark: bool = False) -> bool:
         """Whether the sentence ends by saying whose opinion it is: "The answer is 42, according to my teacher"."""
         told = [*self._opinions.all, *(self._at_marks if is_mark else ())]
-        return any(cue.first >= stop and self._is_last(cue.stop) for cue in told)
+        # "42, by mistake": the words stand directly behind, so that "He opened 42 doors by mistake" is none of that.
+        told += self.at(self.past(stop, _CLOSES | _COMMAS)) if is_mark else ()
+        return any(cue.kind is Kind.SAID and cue.first >= stop and self._is_last(cue.stop) for cue in told)
 
     @property
     def is_sourced(self) -> bool:
@@ -324,11 +327,18 @@ class Sentence:
         first = self.place(span)[0]
         return any(cue.stop <= first and self._reaches(cue, first, ()) for cue in self._at_marks)
 
-    def stance_at_end(self) -> Stance | None:
-        """The stance of the last words that do more than lead to what follows: "perhaps it is", "my friend says the answer is"."""
+    def stance_at_end(self, *, is_counted: bool = False) -> Stance | None:
+        """The stance of the last words that do more than lead to what follows: "perhaps it is", "my friend says the answer is".
+
+        `is_counted`: what follows only counts a noun.
+        """
         place, is_apart = len(self.words), False
+        told = self._at_marks if is_counted else [*self._at_marks, *erring(self.words)]
+        verbs = {} if self.kinds.isdisjoint(_SAID) or is_counted else answering(self.words)
         while place > 0:
-            if any(cue.stop == place for cue in self._at_marks):
+            if any(cue.stop == place for cue in told):
+                return Stance.ATTRIBUTED
+            if place in verbs and self.ends_in(_SAID, verbs[place]):
                 return Stance.ATTRIBUTED
             if (cue := self.ends_in(_GOVERNING, place)) and not (
                 self._is_example(cue) or (cue.kind in _DENYING and self._tells_which(cue, len(self.words)))
@@ -722,12 +732,41 @@ class Sentence:
         return any(cue.kind in ANNOUNCES and cue.stop <= first for cue in self.cues)
 
     def turns_from(self, place: int) -> bool:
-        """Whether the last clause behind a place says that something is not so: "but n is odd", "it isn't", "which it is not"."""
-        pauses = [at + 1 for at in range(place, len(self.words)) if self.words[at].text in _COMMAS]
-        begin = max([self.past(place, _CLOSES | _PAUSES), *pauses])
-        said = {cue.kind for cue in self.cues if cue.first >= begin}
-        has_figure = any(word.text[0].isdigit() for word in self.words[begin:])
-        return Kind.IF not in said and (self.begins(_BUT, begin) or (Kind.NOT in said and not has_figure))
+        """Whether a clause behind a place says that something is not so: "but n is odd", "it isn't", "which it is not"."""
+        *_, (last, _) = [(place, place), *self._clauses_from(place)]
+        said = {cue.kind for cue in self.cues if cue.first >= last}
+        is_turn = any(
+            self.begins(_BUT, first) and not self.has(Kind.IF, first, stop) and not self._has_digit(first, stop)
+            for first, stop in self._clauses_from(place)
+        )
+        return is_turn or (Kind.IF not in said and Kind.NOT in said and not self._has_digit(last, len(self.words)))
+
+    def refutes(self, place: int, condition: AbstractSet[str]) -> bool:
+        """Whether a clause behind a place turns and denies, in no other words than those of a condition: "but it is not fair"."""
+        for first, stop in self._clauses_from(place):
+            turns = max([cue.stop for cue in self.at(first) if cue.kind is Kind.BUT], default=first)
+            said = [word.text for word in self.words[turns:stop] if word.text.isalpha()]
+            told = [cue for cue in self.cues if turns <= cue.first < stop]
+            content = [word for word in said if word not in vocabulary()]
+            covered = {at for cue in told if cue.kind in _PRO_FORMS for at in range(cue.first, cue.stop)}
+            is_told = condition.issuperset(content) if content else len(covered) >= len(said) > 0
+            if turns > first and is_told and any(cue.kind in DENIES for cue in told):
+                return True
+        return False
+
+    def _clauses_from(self, place: int) -> Iterator[Span]:
+        """The clauses behind a place, between pauses."""
+        first = self.past(place, _CLOSES | _PAUSES)
+        for at in range(first, len(self.words)):
+            if self.words[at].text in _COMMAS:
+                if first < at:
+                    yield first, at
+                first = at + 1
+        if first < len(self.words):
+            yield first, len(self.words)
+
+    def _has_digit(self, first: int, stop: int) -> bool:
+        return any(word.text[0].isdigit() for word in self.words[first:stop])
 
     def is_unreal(self, first: int) -> bool:
         """Whether a mention is told for what is not the case: "if x were 3, we would have 12"."""
@@ -1022,6 +1061,8 @@ _MAX_TRAIL_WORDS = 4
 _EVEN = 50
 """In per cent."""
 _MAX_OWNER_WORDS = 3
+_PRO_FORMS = frozenset([Kind.IS, Kind.NOT, Kind.IT])
+"""The words of a denial that names nothing: "it is not"."""
 _MAX_CONTRAST_WORDS = 4
 _MAX_VERB_BEHIND = 2
 """The words from a number to the verb behind it, in languages whose verb comes last."""

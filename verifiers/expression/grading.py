@@ -10,6 +10,7 @@ from memory import remember
 from sandbox.workers import worker_function
 from verifiers.base import Status, Verdict, clip
 from verifiers.commitment import Channel, ExtractionParams, final_segment
+from verifiers.commitment.alternatives import alternative
 from verifiers.expression.comparison import Nearness, Result, compare
 from verifiers.expression.evaluation import Quantity, WrongUnits, evaluate, in_base_units
 from verifiers.expression.reading import Expression, read_expression
@@ -65,6 +66,8 @@ def grade(payload: Sequence[Any]) -> list[Any]:
     if finding.answer is None:
         return fields_of(Verdict.wrong(finding.reason, **finding.detail))
     answer = value_of(finding.answer)
+    if _is_left_open(answer, finding, response):
+        return fields_of(Verdict.wrong("conflicting_answers", **finding.detail))
     if isinstance(answer, Fault):
         return fields_of(Verdict.wrong(answer.reason, finding.answer, **finding.detail, message=clip(answer.message)))
     detail = {**finding.detail, "value": _shown(answer.quantities[0])}
@@ -86,6 +89,19 @@ def grade(payload: Sequence[Any]) -> list[Any]:
 
 
 _CALCULATED_CHARS = 8_000
+
+
+_MARKS = frozenset([Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4])
+
+
+def _is_left_open(answer: Evaluated | Fault, finding: Found, response: str) -> bool:
+    """Whether an expression with another value is offered beside a marked one."""
+    span = finding.detail.get("span") if finding.detail.get("channel") in _MARKS else None
+    other = alternative(response, span[1]) if span else None
+    value = value_of(response[slice(*other)]) if other else None
+    if not isinstance(answer, Evaluated) or not isinstance(value, Evaluated):
+        return False
+    return compare(answer.quantities[0], value.quantities[0], "convert", Nearness()) == "different"
 
 
 def _found(references: list[str], unit: str | None, extraction: str, response: str, explain: bool) -> Found:

@@ -21,6 +21,13 @@ from verifiers.commitment.cues import languages
         "Espera, el enunciado pide el perímetro, no el área.",
         "待って、問題は周の長さを求めている。面積ではない。",
         "The check does not come out.",
+        "Oops — I used the radius where the diameter was needed, so this is off.",
+        "Since none of the options match, I must have made an error.",
+        "I no longer believe this.",
+        "The true value is something else.",
+        "Da fehlt noch ein Faktor.",
+        "題目を読み間違えた。",
+        "문제를 잘못 읽었다.",
         "检验不通过。",
         "La vérification échoue.",
     ],
@@ -40,6 +47,9 @@ def test_a_halt_that_nothing_settles_takes_the_answer_back(found: Found, behind:
         "等等，是否漏掉了情况？没有。",
         "Moment, prüfen wir: 6·7 = 42. Stimmt.",
         "This does not violate the constraint.",
+        "I initially got 36, because I misread the question.",
+        "This no longer depends on x.",
+        "If something went wrong, let me know.",
     ],
 )
 def test_what_is_settled_stands(found: Found, behind: str) -> None:

@@ -1,0 +1,81 @@
+r"""Another value that is offered directly behind a mark's own, so that neither is meant.
+
+    \boxed{42} (or 43)   \boxed{42}, otherwise 43   \boxed{42} (or 43 if n is odd)   \boxed{42} unless n is odd, then 43
+
+The clause ends behind the value, or a condition or a reason follows. Whether the two are the same ("4, or 8/2") is for a verifier to
+say, which reads them; plain numbers are the same if one is the other rounded.
+"""
+
+import re
+from decimal import Decimal, InvalidOperation
+
+from verifiers.commitment.cues import Kind, first_word, listed
+from verifiers.commitment.extraction import Extraction
+from verifiers.commitment.spans import Span
+from verifiers.commitment.stance import Sentence, sentence_at
+from verifiers.commitment.wording import openings
+
+_MAX_CHARS = 160
+_CLOSES = re.compile(r"(?:[\s$*_})\]]|\\[\])]|</answer>)*+(?:[(（[,，、;；:：–—-][\s$*_]*+){0,2}")
+_PAUSES = frozenset(",，;；")
+_ENDS = frozenset(".,;:!?)]，。；：！？）|")
+_MARKUP = frozenset("$*({")
+_LEADS = frozenset([Kind.MAYBE, Kind.GUESS, Kind.ALSO, Kind.THE, Kind.STAGE, Kind.SO, Kind.IT, Kind.IS, Kind.CASE])
+_BEHIND = frozenset([Kind.IF, Kind.OR, Kind.BECAUSE, Kind.ENDS])
+_NUMBER = re.compile(r"[-−]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[-−]?\d{1,40}(?:\.\d{1,40})?")
+
+
+def alternative(text: str, end: int) -> Span | None:
+    """The value offered behind a mark that ends at a place; None if none is, or words stand in it that are not understood."""
+    limit = text.find("\n", end, end + _MAX_CHARS)
+    limit = min(len(text), end + _MAX_CHARS) if limit < 0 else limit
+    begin = _CLOSES.match(text, end, limit).end()  # type: ignore[union-attr]  # matches nothing, too
+    if first_word(text, begin, limit) not in openings(Kind.OR, Kind.IF):
+        return None
+    sentence = sentence_at(text, begin, max(0, end - _MAX_CHARS), limit)
+    place = sentence.place((begin, begin + 1))[0]
+    stop = sentence.past_cue(place, Kind.OR)
+    stop = stop if stop > place else _past_condition(sentence, place)
+    return _value(sentence, stop) if stop > place else None
+
+
+def alternative_to(text: str, extraction: Extraction) -> str | None:
+    """The text of the value that is offered beside an answer in a mark; None if none is."""
+    if extraction.answer is None or extraction.span is None:
+        return None
+    other = alternative(text, extraction.span[1])
+    return text[slice(*other)] if other else None
+
+
+def is_another_number(one: str, other: str) -> bool:
+    """Whether two texts are plain numbers, of which neither is the other rounded."""
+    if (first := _number(one)) is None or (second := _number(other)) is None:
+        return False
+    try:
+        return first.quantize(second) != second and second.quantize(first) != first
+    except InvalidOperation:
+        return False
+
+
+def _number(text: str) -> Decimal | None:
+    shown = text.strip(" $*")
+    return Decimal(shown.replace(",", "").replace("−", "-")) if _NUMBER.fullmatch(shown) else None
+
+
+def _past_condition(sentence: Sentence, place: int) -> int:
+    """The place behind the comma that ends a condition: "unless n is odd,"."""
+    begin = sentence.past_cue(place, Kind.IF)
+    pauses = [at + 1 for at in range(begin, len(sentence.words)) if sentence.words[at].text in _PAUSES]
+    return pauses[0] if begin > place and pauses else place
+
+
+def _value(sentence: Sentence, first: int) -> Span | None:
+    """The value that begins at a word, past those that only lead to it."""
+    said = sentence.words
+    place = -1
+    while place != first:
+        place, first = first, sentence.past(sentence.past_cue(first, *_LEADS), _PAUSES | _MARKUP | listed("then"))
+    stop = place
+    while stop < len(said) and said[stop].text not in _ENDS and not sentence.begins(_BEHIND, stop):
+        stop += 1
+    return (said[place].start, said[stop - 1].end) if place < stop else None
