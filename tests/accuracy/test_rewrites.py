@@ -2,8 +2,6 @@
 
 import re
 
-import pytest
-
 from tests.accuracy.real_data import benchmark_golds, deepmath_golds
 from tests.accuracy.rewrites import (
     Rewrite,
@@ -13,11 +11,12 @@ from tests.accuracy.rewrites import (
     slashes_as_fractions,
     spaced,
 )
+from tests.tables import table
 
 GOLDS = [*deepmath_golds(), *benchmark_golds()]
 
 
-@pytest.mark.parametrize(
+@table(
     ("reference", "rewrite", "written"),
     [
         ("$x+1$", Rewrite.PLAIN, "Answer: x+1"),
@@ -39,7 +38,7 @@ def test_a_reference_is_written_as_an_answer(reference: str, rewrite: Rewrite, w
     assert found.splitlines()[-1] == written
 
 
-@pytest.mark.parametrize(
+@table(
     ("reference", "rewrite"),
     [
         ("one paragraph\n\nand another", Rewrite.PLAIN),
@@ -58,7 +57,7 @@ def test_what_cannot_be_written_so_is_left_out(reference: str, rewrite: Rewrite)
     assert response(reference, rewrite) is None
 
 
-@pytest.mark.parametrize(
+@table(
     "answer",
     [
         "1,234",
@@ -82,7 +81,7 @@ def test_spaces_that_mean_something_are_left_alone(answer: str) -> None:
     assert spaced(answer) == answer
 
 
-@pytest.mark.parametrize(
+@table(
     ("answer", "written"),
     [
         ("(1, 234)", r"(\,1 , 234 )"),
@@ -103,7 +102,7 @@ def test_rewriting_spaces_changes_nothing_else() -> None:
     assert [answer for answer in changed if _without_spaces(spaced(answer)) != _without_spaces(answer)] == []
 
 
-@pytest.mark.parametrize(
+@table(
     ("answer", "written"),
     [
         (r"\frac{a+b}{2}", "(a+b)/2"),
@@ -127,7 +126,7 @@ def test_a_fraction_becomes_a_quotient_where_that_is_the_same(answer: str, writt
     assert fractions_as_slashes(answer) == written
 
 
-@pytest.mark.parametrize(
+@table(
     ("answer", "written"),
     [
         ("3/4", r"\frac{3}{4}"),

@@ -20,6 +20,8 @@ import rewardline
 from packaging.requirements import Requirement
 from rewardline import FieldError, RewardlineError, TooLarge, Unavailable, UnexpectedAnswer, always_reward, patience
 
+from tests.tables import table
+
 if TYPE_CHECKING:
     from tests.client.conftest import FakeServer
 
@@ -78,7 +80,7 @@ def test_errors_survive_pickling(error: RewardlineError) -> None:
     assert (type(copy), str(copy), vars(copy)) == (type(error), str(error), vars(error))
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(CLIENT)))
+@table("path", SOURCES)
 def test_python_3_9_can_read_it(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 9))
     if any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr) for node in ast.walk(tree)):

@@ -13,6 +13,7 @@ from sandbox.base import Exit, RunResult, TestOutcome
 from sandbox.boxes.link import Malformed
 from sandbox.boxes.pool.messages import SLACK_BYTES, read_hello, read_loaded, read_result, read_unloaded
 from sandbox.runner.testing.outcomes import seal
+from tests.tables import table
 
 KEY = b"the key of these tests"
 RESULT: dict[str, Any] = {
@@ -61,7 +62,7 @@ def test_a_result_is_taken_apart() -> None:
     assert (result.exit, result.code, result.cpu_s, result.peak_memory_mb) == (Exit.EXITED, 0, 0.25, 1.0)
 
 
-@pytest.mark.parametrize(
+@table(
     ("ended", "code", "signal", "exit_"),
     [
         (None, 3, 0, Exit.EXITED),
@@ -94,7 +95,7 @@ def test_outcomes_of_tests_are_read_with_whatever_text_they_have() -> None:
     assert parsed(sealed(0, ["one", True, ""]), sealed(1, {"complete": 0})).complete
 
 
-@pytest.mark.parametrize(
+@table(
     "lines",
     [b"no json", b'["name", 1, ""]', b'["name", true]', b'{"complete": true}', b"[" * 100_000, b'["\xff", true, ""]'],
     ids=["text", "number", "short", "object", "deep", "bytes"],
@@ -105,7 +106,7 @@ def test_lines_that_are_no_outcomes_are_none(lines: bytes) -> None:
     assert not result.complete
 
 
-@pytest.mark.parametrize(
+@table(
     "lines",
     [
         [b'["one", true, "", ""]'],
@@ -140,7 +141,7 @@ def parsed(*lines: bytes) -> RunResult:
     return result
 
 
-@pytest.mark.parametrize(
+@table(
     "changes",
     [
         {"answer": "unloaded"},
@@ -176,7 +177,7 @@ def test_outputs_may_be_longer_by_what_a_pipe_holds() -> None:
         os.close(writes)
 
 
-@pytest.mark.parametrize("path", ["/etc/passwd", "../q", "a/../../b", "", ".", "a\0b"])
+@table("path", ["/etc/passwd", "../q", "a/../../b", "", ".", "a\0b"])
 def test_kept_files_lie_where_they_were_made(path: str) -> None:
     with pytest.raises(Malformed):
         read_loaded(text(LOADED, kept=[[path, 3]]), bytes(3))

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from service.settings import Settings, SettingsError, read
+from tests.tables import table
 
 KEY = "0123456789abcdef"
 
@@ -46,7 +47,7 @@ def test_keys_come_from_one_variable_or_a_mapping(tmp_path: Path, monkeypatch: p
     assert digests["a"] != digests["b"]
 
 
-@pytest.mark.parametrize(
+@table(
     ("options", "said"),
     [
         ({"host": "0.0.0.0"}, "api_keys"),

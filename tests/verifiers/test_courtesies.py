@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.growth import stays_in_proportion
+from tests.tables import table
 from verifiers.commitment import MATH_CHANNELS, ExtractionParams, extract, without_courtesy
 from verifiers.rules.multiple_choice import MultipleChoiceParams
 from verifiers.rules.multiple_choice import judge as judge_choice
@@ -41,8 +42,8 @@ COURTESIES = [
 WAYS = ["{} {}", "{}\n\n{}", "We look at all of it.\n\n{}\n\n{}"]
 
 
-@pytest.mark.parametrize("courtesy", COURTESIES)
-@pytest.mark.parametrize("way", WAYS)
+@table("courtesy", COURTESIES)
+@table("way", WAYS)
 def test_an_answer_stands_before_a_courtesy(way: str, courtesy: str) -> None:
     params = MultipleChoiceParams.model_validate_json(
         json.dumps({"reference": "D", "choices": ["London", "Berlin", "Paris", "Madrid"]})
@@ -55,7 +56,7 @@ def test_an_answer_stands_before_a_courtesy(way: str, courtesy: str) -> None:
     assert found.answer == "x^2+1"
 
 
-@pytest.mark.parametrize(
+@table(
     "line",
     [
         "Confidence: 95",
@@ -86,7 +87,7 @@ def test_how_sure_one_is_may_be_what_was_asked() -> None:
     assert judge_number("We used z = 1.96, so:\nThe confidence level: 95", NumericParams(reference=95)).score == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     "sentence",
     [
         "Let me know if B is better.",

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.tables import table
 from tests.verifiers.found import Found
 from verifiers.base import Item, Status
 
@@ -426,7 +427,7 @@ HACKS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("hack", HACKS, ids=lambda hack: json.dumps(hack.title))
+@table("hack", HACKS, [hack.title for hack in HACKS])
 def test_it_earns_nothing(hack: Hack, found: Found) -> None:
     verdict = found.judge(hack.verifier, hack.response, **hack.params)
     assert verdict.status is Status.OK, verdict

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.growth import stays_in_proportion
+from tests.tables import table
 from verifiers.base import Verdict
 from verifiers.commitment import ExtractionParams, without_html, without_struck
 from verifiers.math.first_look import FirstLook, Terms
@@ -47,8 +48,8 @@ def by_choice(response: str, reference: str) -> Verdict:
     return multiple_choice.judge(response, multiple_choice.MultipleChoiceParams.model_validate_json(json.dumps(params)))
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize(
+@table("way", WAYS)
+@table(
     ("judge", "answer", "another"),
     [(by_qa, "Paris", "Rome"), (by_numeric, "12", "13"), (by_choice, "C", "B"), (by_choice, "Paris", "B")],
 )
@@ -57,8 +58,8 @@ def test_an_answer_may_be_emphasised(judge: Callable[[str, str], Verdict], answe
     assert judge(way.format(answer), another).score == 0.0
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("answer", ["12", "x^2+1", r"\frac{1}{2}"])
+@table("way", WAYS)
+@table("answer", ["12", "x^2+1", r"\frac{1}{2}"])
 def test_mathematics_may_be_emphasised(way: str, answer: str) -> None:
     terms = Terms([answer], DEFAULT, ExtractionParams().model_dump_json())
     found = FirstLook(terms).find(way.format(answer), explain=False)
@@ -66,7 +67,7 @@ def test_mathematics_may_be_emphasised(way: str, answer: str) -> None:
     assert found.answer.strip() == answer
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "reference"),
     [
         ("<b>12</b> or <b>13</b>", "13"),
@@ -86,9 +87,7 @@ def test_tags_that_say_something_and_what_is_no_answer_without_tags(response: st
     assert by_numeric(response, reference).score == 0.0
 
 
-@pytest.mark.parametrize(
-    "response", ["The total is <result>12</result>", "<final_answer>12</final_answer>", "<n>12</n>"]
-)
+@table("response", ["The total is <result>12</result>", "<final_answer>12</final_answer>", "<n>12</n>"])
 def test_a_number_may_be_all_of_an_element(response: str) -> None:
     assert by_numeric(response, "12").score == 1.0
     assert by_numeric(response, "2").score == 0.0
@@ -141,7 +140,7 @@ def test_a_flood_takes_as_long_as_it_is(unit: str) -> None:
     assert stays_in_proportion(lambda text: without_html(text + "x" + "</b>" * (len(text) // 3)), unit, 200_000)
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "~~12~~ 13",
@@ -161,14 +160,14 @@ def test_what_is_struck_out_is_taken_back(response: str) -> None:
         assert judge(response, "12").score == 0.0
 
 
-@pytest.mark.parametrize("response", ["~~12~~", "Answer: ~~12~~", "<del>12</del>", "<answer><s>12</s></answer>"])
+@table("response", ["~~12~~", "Answer: ~~12~~", "<del>12</del>", "<answer><s>12</s></answer>"])
 def test_what_is_all_struck_out_is_no_answer(response: str) -> None:
     assert by_numeric(response, "12").score == by_qa(response, "12").score == 0.0
     params = multiple_choice.MultipleChoiceParams(reference="C")
     assert multiple_choice.judge(response.replace("12", "C"), params).score == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "<s>12</s>",
@@ -192,8 +191,8 @@ def test_looking_for_what_is_struck_out_takes_as_long_as_a_text_is(unit: str) ->
     assert stays_in_proportion(without_struck, unit, 200_000)
 
 
-@pytest.mark.parametrize("before", ["", "<think>~~1~~ or 2</think>", "<think>2</think>\n"])
-@pytest.mark.parametrize("struck", ["~~12~~", "<del>12</del>", "so <s>12</s>"])
+@table("before", ["", "<think>~~1~~ or 2</think>", "<think>2</think>\n"])
+@table("struck", ["~~12~~", "<del>12</del>", "so <s>12</s>"])
 def test_what_is_struck_out_is_blank_also_behind_thinking(before: str, struck: str) -> None:
     text = without_struck(f"{before}{struck} 13")
     assert text.startswith(before)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.growth import stays_in_proportion
+from tests.tables import table
 from verifiers.commitment import MATH_CHANNELS, ExtractionParams, extract
 from verifiers.rules.numeric import NumericParams, judge
 from verifiers.rules.numeric.reading import read
@@ -39,7 +40,7 @@ PARTS = [
 ]
 
 
-@pytest.mark.parametrize(("response", "whole"), PARTS)
+@table(("response", "whole"), PARTS)
 def test_a_part_of_a_measure_is_no_answer_but_all_of_it_is(response: str, whole: str) -> None:
     for part in re.findall(r"\d+(?:\.\d+)?", whole):
         assert score(response, part) == 0.0
@@ -47,7 +48,7 @@ def test_a_part_of_a_measure_is_no_answer_but_all_of_it_is(response: str, whole:
     assert found.answer is None or found.answer.strip(".。") in (whole, response.strip(".。"))
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "number"),
     [
         ("In 2 hours she walks 6 miles.", 6),
@@ -68,17 +69,13 @@ def test_what_only_stands_beside_another_quantity_is_an_answer(response: str, nu
     assert score(response, number) == 1.0
 
 
-@pytest.mark.parametrize(
-    "response", ["x=12, y=13", "x = 12 and y = 13", "x = 12; y = 13", "So x=12, y=13.", "a = 1, b = 12, c = 13"]
-)
+@table("response", ["x=12, y=13", "x = 12 and y = 13", "x = 12; y = 13", "So x=12, y=13.", "a = 1, b = 12, c = 13"])
 def test_two_names_with_values_are_no_one_number(response: str) -> None:
     assert score(response, 13) == 0.0
     assert score(response, 12) == 0.0
 
 
-@pytest.mark.parametrize(
-    "response", ["x = 3 * 4, x = 12", "x = 3 * 4; so x = 12", "3 * 4 = 12, x = 12", "x = 12", "x = 3 + 9 = 12"]
-)
+@table("response", ["x = 3 * 4, x = 12", "x = 3 * 4; so x = 12", "3 * 4 = 12, x = 12", "x = 12", "x = 3 + 9 = 12"])
 def test_one_name_may_be_given_its_value_in_steps(response: str) -> None:
     assert score(response, 12) == 1.0
 

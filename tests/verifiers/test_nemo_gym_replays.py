@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from service.doors.compat.nemo_gym_servers import fields_of
+from tests.tables import table
 from verifiers.base import Item
 from verifiers.nemo_gym import NeMoGymParams, judge, replays
 from verifiers.nemo_gym.rollouts import FENCE, last_box
@@ -59,7 +60,7 @@ def answers(text: str) -> set[str]:
     }
 
 
-@pytest.mark.parametrize(("severity", "score"), [(10**400, None), (1e308, None), (-1.0, None), (2.0, 0.5)])
+@table(("severity", "score"), [(10**400, None), (1e308, None), (-1.0, None), (2.0, 0.5)])
 def test_severities_that_are_no_weights_are_refused(severity: float, score: float | None) -> None:
     judgements = [{"severity": severity, "score": is_met, "must_pass": False} for is_met in (True, False)]
     fields = {"server": "finance_agent_v2", "reference": {"replay": True, "rubric_judgements": judgements}}
@@ -69,7 +70,7 @@ def test_severities_that_are_no_weights_are_refused(severity: float, score: floa
 OTHER_PROMPT = "Grade this.\n\nANSWER: {}\n\nEND"
 
 
-@pytest.mark.parametrize(
+@table(
     ("recorded", "asked", "response", "score"),
     [
         ("The sun.", "The sun.", "The sun.", 1.0),
@@ -89,7 +90,7 @@ def test_in_a_prompt_of_ones_own_the_recorded_answer_must_stand(
     assert reward("labbench2_vlm", row, response) == score
 
 
-@pytest.mark.parametrize("index", INDEXES)
+@table("index", INDEXES)
 def test_words_about_a_response_are_not_replayed_for_another(index: int) -> None:
     server, row = ROLLOUTS[index]["server"], ROLLOUTS[index]["row"]
     text = text_of(row)

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 from pydantic import TypeAdapter
 
 from sandbox.workers import Workers
 from service.recipes import book
+from tests.tables import table
 from verifiers import registry
 from verifiers.base import Resources
 
@@ -50,7 +50,7 @@ def recipes_told() -> list[str]:
     return [name for row in rows() for name in re.findall(r"`([^`]+)`", row.get("recipe", ""))]
 
 
-@pytest.mark.parametrize(("there", "name", "params"), list(counterparts()))
+@table(("there", "name", "params"), list(counterparts()))
 def test_it_can_be_written(there: str, name: str, params: dict[str, Any]) -> None:
     fields = REGISTRY[name].verifier.params.model_fields
     for parameter, value in params.items():

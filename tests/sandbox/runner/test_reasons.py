@@ -2,10 +2,9 @@
 
 from typing import Any
 
-import pytest
-
 from sandbox.runner.process.measures import OomCounter
 from sandbox.runner.process.supervision import Reason, reason_of_end
+from tests.tables import table
 
 END: dict[str, Any] = {
     "has_started": True,
@@ -16,7 +15,7 @@ END: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(
+@table(
     ("code", "ours", "changes", "reason"),
     [
         (0, None, {}, None),

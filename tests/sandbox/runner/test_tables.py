@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sandbox.runner.values.encoding import FAITHFUL_BUILDERS, Decoder, Encoder, Undecodable, dumped, opaque
 from sandbox.runner.values.tables import TABLE_BUILDERS, image_of_table
 from tests.sandbox.runner.split_process import run
+from tests.tables import table
 
 _DECODER = Decoder({**FAITHFUL_BUILDERS, **TABLE_BUILDERS})
 
@@ -59,7 +60,7 @@ def test_a_frame_stays_the_same(frame: pd.DataFrame) -> None:
     pd.testing.assert_index_equal(_crossed(frame.index), frame.index)
 
 
-@pytest.mark.parametrize(
+@table(
     "value",
     [
         pd.Timestamp("2024-02-29 12:00:00.123456789"),
@@ -98,7 +99,7 @@ def test_arrays_of_instants() -> None:
         np.testing.assert_array_equal(_crossed(array), array)
 
 
-@pytest.mark.parametrize(
+@table(
     "value",
     [
         pd.interval_range(0, 3),

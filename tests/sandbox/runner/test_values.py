@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from sandbox.runner.values import encoding
 from sandbox.runner.values.encoding import Opaque, Undecodable, decode, encode
+from tests.tables import table
 
 SCALARS = st.one_of(
     st.none(),
@@ -48,7 +49,7 @@ def test_plain_data_comes_back_equal_and_of_the_same_type(value: object) -> None
     assert repr(sorted(map(repr, [type(back)]))) == repr(sorted(map(repr, [type(value)])))
 
 
-@pytest.mark.parametrize(
+@table(
     "value",
     [
         2**53,
@@ -215,7 +216,7 @@ class Point(collections.namedtuple("Point", "x y")):
     pass
 
 
-@pytest.mark.parametrize(
+@table(
     ("value", "plain"),
     [
         (Colour.RED, 1),
@@ -277,7 +278,7 @@ def test_a_value_that_unfolds_without_end_is_opaque() -> None:
     assert isinstance(decode(encode(loop)), Opaque)
 
 
-@pytest.mark.parametrize(
+@table(
     "make",
     [
         lambda: "x" * (17 << 20),

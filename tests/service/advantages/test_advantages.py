@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from service.advantages.compute import compute_advantages
 from service.advantages.schemas import AdvantagesRequest, AdvantagesResponse, GroupAdvantages
 from service.doors.routes.advantages import MAX_GROUP_BYTES, MAX_REWARDS
+from tests.tables import table
 from tests.waiting import PATIENCE_S
 
 JSON = dict[str, Any]
@@ -34,7 +35,7 @@ def of(rewards: Sequence[float | None], options: JSON | None = None, **fields: A
     return answer([{"rewards": list(rewards), **fields}], **(options or {})).groups[0]
 
 
-@pytest.mark.parametrize(
+@table(
     ("preset", "expected"),
     [
         (None, 0.5 / (ROOT_OF_A_THIRD + 1e-6)),
@@ -61,7 +62,7 @@ def test_verls_own_values() -> None:
     assert [left_out[at] for at in (0, 1, 3)] == pytest.approx([0.577, -1.155, 0.577], abs=5e-4)
 
 
-@pytest.mark.parametrize(
+@table(
     ("options", "rewards", "expected"),
     [
         ({"method": "dr_grpo"}, [1, 2, 3, 6], [-2, -1, 0, 3]),
@@ -216,7 +217,7 @@ def test_components_are_weighed_where_the_method_is_not_gdpo() -> None:
     assert partial.advantages == [-1, 1, 1, -1]
 
 
-@pytest.mark.parametrize(
+@table(
     ("rewards", "filters", "reason"),
     [
         ([1, 1, 0, 0], {"mean": {"low": 0.5}}, "mean_too_low"),
@@ -269,7 +270,7 @@ def test_a_status_that_is_not_ok_outweighs_a_reward() -> None:
     assert found.advantages == of([1, None, 0, 1]).advantages
 
 
-@pytest.mark.parametrize(
+@table(
     ("lengths", "rewards", "expected"),
     [
         ([10, 20, 30], [1, 1, 1], [0.5, 0, -0.5]),
@@ -292,7 +293,7 @@ def test_filters_do_not_see_the_length_reward() -> None:
     assert of([1, 1], options, lengths=[1, 9]).reason == "mean_too_high"
 
 
-@pytest.mark.parametrize(
+@table(
     ("group", "options", "said"),
     [
         ({"rewards": [1, 0], "lengths": [1]}, {}, "lengths: expected one entry for each of 2 answers, found 1"),

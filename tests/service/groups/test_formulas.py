@@ -18,6 +18,7 @@ from service.groups.majority import decide, entropy
 from service.groups.ratings import Game
 from service.groups.schemas import Majority, Terms
 from tests.service.advantages.test_advantages import of
+from tests.tables import table
 
 rewards = st.sampled_from([0.0, 0.5, 1.0]) | st.floats(-10, 10).map(lambda value: round(value, 2))
 
@@ -72,7 +73,7 @@ def test_grpo_passk_of_verl(values: list[float], scaled: bool) -> None:
     assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize(("method", "fewest"), [("maxk_loo", 4), ("maxk_loo1", 3), ("grpo_passk", 2)])
+@table(("method", "fewest"), [("maxk_loo", 4), ("maxk_loo1", 3), ("grpo_passk", 2)])
 def test_a_group_that_is_too_small_has_no_advantages(method: str, fewest: int) -> None:
     options = {"method": method, "k": 3}
     assert of([1.0] + [0.0] * (fewest - 2), options).reason == "too_few_rewards"
@@ -137,7 +138,7 @@ def test_novelty_and_distinctness() -> None:
     assert terms.distinctness([0]) == [0.0]
 
 
-@pytest.mark.parametrize(
+@table(
     ("sizes", "unknown", "count", "options", "winner", "reason"),
     [
         ([3, 1], 0, 4, {}, 0, "majority"),
@@ -194,7 +195,7 @@ def played(strengths: list[float], pairs: list[tuple[int, int]]) -> list[Game]:
     return [Game(first, second, float(strengths[first] > strengths[second])) for first, second in pairs]
 
 
-@pytest.mark.parametrize("rating", ["win_loss", "points", "bradley_terry", "elo"])
+@table("rating", ["win_loss", "points", "bradley_terry", "elo"])
 def test_ratings_find_the_order(rating: Any) -> None:
     strengths = [3.0, 1.0, 4.0, 2.0]
     found = ratings.rate(rating, 5, played(strengths, pairings.fixed("all", 4)))

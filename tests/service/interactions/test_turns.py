@@ -12,6 +12,7 @@ from service.errors import BadRequest, Unprocessable
 from service.interactions.feedback import DEFAULTS, giveaway
 from service.interactions.schemas import Language, Options, Templates, Trajectory, decode_creation, decode_turn
 from service.interactions.turns import Judged, Plan, Progress, Turn, after_turn, trajectory_score, view
+from tests.tables import table
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -24,7 +25,7 @@ def judged(reward: float, reason: str = "some_reason") -> Judged:
     return Judged(min(max(reward, 0.0), 1.0), reward, reason, None, None, None, None, None)
 
 
-@pytest.mark.parametrize(
+@table(
     ("fields", "rewards", "score"),
     [
         ({}, [0.0, 0.5, 0.25], 0.25),
@@ -69,7 +70,7 @@ def test_turns_of_a_release_that_kept_no_edition_are_read() -> None:
     assert not old.is_mixed
 
 
-@pytest.mark.parametrize("mode", get_args(Trajectory))
+@table("mode", get_args(Trajectory))
 def test_no_turns_come_to_nothing(mode: str) -> None:
     assert trajectory_score(options(trajectory=mode), []) is None
 
@@ -101,7 +102,7 @@ def spoken(feedback: dict[str, str], *rewards: float, reason: str = "some_reason
     return text
 
 
-@pytest.mark.parametrize("language", get_args(Language))
+@table("language", get_args(Language))
 def test_each_language_says_something_else_for_each_outcome(language: Language) -> None:
     texts = [
         spoken({}, 1.0, language=language),
@@ -127,7 +128,7 @@ def test_ones_own_incorrect_also_stands_for_its_special_cases() -> None:
     assert spoken({"correct": "mine"}, 0.0) == DEFAULTS["en"].incorrect
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "reference", "is_told"),
     [
         ("No: 56.", "56", True),
@@ -172,7 +173,7 @@ def test_bodies_that_mean_the_same_have_one_digest() -> None:
     assert len({plain, digest(reference={"b": 2}), digest(max_turns=3), digest(tag="x"), digest(query="Q")}) == 5
 
 
-@pytest.mark.parametrize(
+@table(
     ("fields", "loc"),
     [
         ({"nosuch": 1}, ["nosuch"]),
@@ -204,7 +205,7 @@ def test_a_body_of_another_shape_is_refused_with_the_field_named(fields: dict[st
     assert [error.loc for error in refused.value.errors] == [loc]
 
 
-@pytest.mark.parametrize(
+@table(
     "body",
     [
         b"",
@@ -224,7 +225,7 @@ def test_one_is_an_integer_however_it_is_written() -> None:
     assert decode_turn(b'{"messages": [], "turn_index": 1.0}').index == 1
 
 
-@pytest.mark.parametrize(
+@table(
     "body",
     [
         b"[]",

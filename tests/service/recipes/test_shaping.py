@@ -5,11 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.recipes.reward_shaping import PLAIN, Clip, Scale, Term, aggregate
+from tests.tables import table
 
 UNIT = st.floats(0, 1)
 
 
-@pytest.mark.parametrize(
+@table(
     ("scale", "score", "reason", "value"),
     [
         (PLAIN, 0.25, "", 0.25),

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.growth import ends
+from tests.tables import table
 from verifiers.code_quality.style import judge
 
 CLEAN = '''\
@@ -26,7 +27,7 @@ def test_a_clean_program_loses_nothing() -> None:
     assert judge(CLEAN) == (1.0, [])
 
 
-@pytest.mark.parametrize(
+@table(
     ("added", "kind", "score"),
     [
         ("import os\n", "unused_import", 0.95),
@@ -75,13 +76,13 @@ def test_names_that_the_library_asks_for_are_nobodys_choice() -> None:
     assert judge(CLEAN + "class C:\n" + methods) == (1.0, [])
 
 
-@pytest.mark.parametrize("source", ["def (", "x = 1\0", "print 1", "\ud800", "return (", "f(" * 300])
+@table("source", ["def (", "x = 1\0", "print 1", "\ud800", "return (", "f(" * 300])
 def test_what_is_no_python_has_nothing(source: str) -> None:
     score, ((kind, _, cost),) = judge(source)
     assert (score, kind, cost) == (0.0, "no_python", 1.0)
 
 
-@pytest.mark.parametrize("source", ["1" + "+1" * 50_000, "-" * 100_000 + "1", "x" + "[0]" * 20_000])
+@table("source", ["1" + "+1" * 50_000, "-" * 100_000 + "1", "x" + "[0]" * 20_000])
 def test_what_is_nested_too_deeply_has_nothing(source: str) -> None:
     assert judge(source) == (0.0, [("nested_too_deeply", 0, 1.0)])
 

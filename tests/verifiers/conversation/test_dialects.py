@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.tables import table
 from verifiers.base import InvalidItem, Item, Status
 from verifiers.conversation import Conversation, Step, ToolCall, dialects, of_text, plain
 from verifiers.rules.tool_call import ToolCallParams
@@ -128,7 +129,7 @@ def test_items_in_a_row_are_one_step_and_messages_are_not() -> None:
     assert len(dialects.read([said, said]).steps) == 2
 
 
-@pytest.mark.parametrize(
+@table(
     ("message", "others"),
     [
         ({"role": "assistant", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}, ("image_url",)),
@@ -181,7 +182,7 @@ TURNS = dialects.read(
 )
 
 
-@pytest.mark.parametrize(
+@table(
     ("turn", "text", "unjudged"),
     [("last", "c", []), ("all", "a\n\nb\n\nc", ["tool_calls"]), (1, "a", []), (2, "c", []), (3, "", [])],
 )
@@ -196,7 +197,7 @@ def test_what_is_only_text_is_text() -> None:
     assert of_text("a").text("last") == "a"
 
 
-@pytest.mark.parametrize(
+@table(
     ("messages", "message"),
     [
         ([1], "message 0: a message is an object, not int"),

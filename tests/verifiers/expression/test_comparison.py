@@ -2,10 +2,10 @@
 
 from fractions import Fraction
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import table
 from verifiers.expression.comparison import Nearness, compare
 from verifiers.expression.evaluation import evaluate
 from verifiers.expression.reading import read_expression
@@ -17,7 +17,7 @@ def result(reference: str, answer: str, policy: UnitPolicy = "convert", nearness
     return compare(one, two, policy, nearness or Nearness())
 
 
-@pytest.mark.parametrize(
+@table(
     ("reference", "answer", "expected"),
     [
         ("5 m", "500 cm", "equal"),
@@ -65,7 +65,7 @@ def test_two_quantities(reference: str, answer: str, expected: str) -> None:
     assert result(reference, answer) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("policy", "reference", "answer", "expected"),
     [
         ("require", "5 m", "5", "missing_unit"),
@@ -81,7 +81,7 @@ def test_policies(policy: UnitPolicy, reference: str, answer: str, expected: str
     assert result(reference, answer, policy) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("nearness", "reference", "answer", "expected"),
     [
         (Nearness(abs_tol=1), "1000", "1001", "equal"),

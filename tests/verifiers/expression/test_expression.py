@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from sandbox.workers import Exit, Outcome
+from tests.tables import table
 from tests.verifiers.found import Found
 from verifiers import expression
 from verifiers.base import Item, Status, Verdict
@@ -153,7 +154,7 @@ def test_a_limit_of_ours_is_no_wrong_answer(exit_: Exit) -> None:
     assert blamed("2", "so " * 20_000 + r"\boxed{2}") == (Status.OK, 0.0, "too_complex")
 
 
-@pytest.mark.parametrize("params", [{"partial_credit": 1}, {"partial_credit": -0.1}, {"rel_tol": 1}, {"sig_figs": 0}])
+@table("params", [{"partial_credit": 1}, {"partial_credit": -0.1}, {"rel_tol": 1}, {"sig_figs": 0}])
 def test_parameters_that_are_none_are_refused(params: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         ExpressionParams(reference="1", **params)

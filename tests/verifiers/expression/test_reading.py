@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.tables import table
 from verifiers.expression.evaluation import Quantity, WrongUnits, evaluate
 from verifiers.expression.reading import read_expression
 from verifiers.math.tree import TooComplex, Unreadable
@@ -17,7 +18,7 @@ def value(text: str) -> Quantity:
     return evaluate(read_expression(text))
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "expected"),
     [
         ("2**3", 8),
@@ -73,7 +74,7 @@ def test_a_number(text: str, expected: Fraction) -> None:
     assert not found.units
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "expected", "units"),
     [
         ("12 m^2", 12, {"m^2": 1}),

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.tables import table
 from verifiers.harbor.rewards import MAX_REWARD_BYTES, NoReward, reward, rewards
 
 READ = [
@@ -39,7 +40,7 @@ def test_rewards_are_read() -> None:
     assert [rewards(name, content) for name, content, _ in READ] == [found for _, _, found in READ]
 
 
-@pytest.mark.parametrize(("name", "content"), REFUSED)
+@table(("name", "content"), REFUSED)
 def test_what_is_no_reward_is_refused(name: str, content: bytes) -> None:
     with pytest.raises(NoReward):
         rewards(name, content)

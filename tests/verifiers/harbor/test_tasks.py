@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from tests.tables import table
 from verifiers.base import InvalidItem
 from verifiers.harbor import responses, tasks
 from verifiers.harbor.reference import MAX_FILES, HarborParams
@@ -40,7 +41,7 @@ def test_a_tar_has_the_files_of_a_task() -> None:
     assert [tasks.of_tar(text) for text in (plain, within, packed)] == [wanted] * 3
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "no base64!",
@@ -81,7 +82,7 @@ def test_settings_of_both_ages_are_read() -> None:
     assert [(each.memory_mb, each.disk_mb, each.verifier.timeout_sec) for each in found] == [(2048, 100, 5.0)] * 2
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "reason"),
     [
         ("[", "bad_task"),

@@ -15,6 +15,7 @@ from service.backends.judges import publish
 from service.observe.metrics import Metrics
 from tests.judge_upstream.behaviours import completion, refuses, says, when
 from tests.judge_upstream.scripted import Behaviour, Exchange, Scripted
+from tests.tables import table
 from tests.waiting import PATIENCE_S, until
 from verifiers.judge import config, prompts
 from verifiers.judge.canaries import CANARIES, Canaries, Canary
@@ -111,7 +112,7 @@ def test_canaries_reach_a_judge_whole_and_each_says_what_passes() -> None:
         assert canary.passes in ("A", "B", "BC"), canary.name
 
 
-@pytest.mark.parametrize(
+@table(
     ("schema", "label"),
     [(name, label) for name in ("eq_abc", "simpleqa", "yesno", "xverify") for label in SCHEMAS[name].scores],
 )

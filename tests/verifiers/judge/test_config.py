@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
+from tests.tables import table
 from verifiers.judge import config, prompts
 from verifiers.judge.endpoints import Gateway
 from verifiers.judge.modes import Question, suits
@@ -36,7 +37,7 @@ def _with(path: str, value: Any) -> dict[str, Any]:
     return content
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "value", "message"),
     [
         ("profiles.one.pool", "x", "profiles.one.pool: no 'x'"),
@@ -174,7 +175,7 @@ def test_keys_are_looked_up_by_the_names_that_the_file_gives() -> None:
         config.keys_from({"KEY_B": ""}, read.key_names)
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "value", "is_other"),
     [
         ("endpoints.a.base_url", "http://127.0.0.1:9/v1", False),

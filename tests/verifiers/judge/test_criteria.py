@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from tests.tables import table
 from verifiers.judge.criteria import Criterion, read, total
 from verifiers.judge.parameters import JudgeParams
 
@@ -15,7 +16,7 @@ def _read(value: Any) -> tuple[Criterion, ...]:
     return params.criteria
 
 
-@pytest.mark.parametrize(
+@table(
     "value",
     [
         ["事实准确性", "逻辑连贯性"],
@@ -36,7 +37,7 @@ def test_a_text_that_is_no_list_is_one_criterion() -> None:
     assert [each.text for each in _read("The answer is polite.")] == ["The answer is polite."]
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "Names Paris\nNames the river",
@@ -50,7 +51,7 @@ def test_a_checklist_as_text_has_a_criterion_in_each_line(text: str) -> None:
     assert [each.text for each in _read(text)] == ["Names Paris", "Names the river"]
 
 
-@pytest.mark.parametrize(
+@table(
     ("value", "message"),
     [
         ([], "must be 1 to 2000"),
@@ -72,7 +73,7 @@ def test_what_cannot_be_read_says_why(value: Any, message: str) -> None:
         _read(value)
 
 
-@pytest.mark.parametrize(
+@table(
     ("weights", "scores", "expected"),
     [
         ([1, 1], [1, 0], 0.5),

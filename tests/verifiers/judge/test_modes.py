@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.tables import table
 from verifiers.judge.modes import Question, finding, split
 from verifiers.judge.parameters import JudgeParams
 from verifiers.judge.parsing import Reading
@@ -21,7 +22,7 @@ def _found(mode: Any, decisions: list[Decision], profile: dict[str, Any] | None 
     return finding(mode, asked, decisions, JudgeParams.model_validate(params), made)
 
 
-@pytest.mark.parametrize(
+@table(
     ("first", "second", "score", "reason"),
     [
         (1.0, 0.0, 1.0, "win"),
@@ -41,7 +42,7 @@ def test_a_side_must_be_the_better_one_in_both_orders(first: float, second: floa
     assert ("flags" in found.detail) is (reason == "tie" and (first, second) != (0.5, 0.5))
 
 
-@pytest.mark.parametrize(
+@table(
     ("aggregate", "more", "scores", "score"),
     [
         ("weighted", {}, (1.0, 0.5, 0.0), 2.5 / 4),
@@ -66,15 +67,13 @@ def test_criteria_are_put_together_as_asked(
     assert found.score == pytest.approx(score)
 
 
-@pytest.mark.parametrize(
-    ("first_error", "reward", "score"), [("0", "outcome", 1.0), ("3", "outcome", 0.0), ("3", "prefix", 0.5)]
-)
+@table(("first_error", "reward", "score"), [("0", "outcome", 1.0), ("3", "outcome", 0.0), ("3", "prefix", 0.5)])
 def test_steps_pay_all_or_those_before_the_first_wrong_one(first_error: str, reward: str, score: float) -> None:
     found = _found("steps", [Decision(first_error, 0.3, 1.0, ())], {"steps_reward": reward})
     assert found.score == score
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "steps"),
     [("a\n\nb\nc", ["a", "b\nc"]), ("a\nb\n", ["a", "b"]), ("a", ["a"]), (" \n a \n  \n\n b", ["a", "b"])],
 )

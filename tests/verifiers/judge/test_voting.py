@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.tables import table
 from verifiers.judge.errors import JudgeFailure
 from verifiers.judge.parsing import Reading
 from verifiers.judge.voting import decide, is_decided
@@ -15,7 +16,7 @@ def _said(values: Any) -> list[Reading]:
     return [Reading(value, _WORTH.get(value, 0.0) if isinstance(value, str) else 0.0) for value in values]
 
 
-@pytest.mark.parametrize(
+@table(
     ("said", "votes", "decided"),
     [
         ("", 1, False),

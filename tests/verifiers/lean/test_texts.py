@@ -4,13 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import table
 from verifiers.base import InvalidItem
 from verifiers.lean.texts import HEADER, forbidden, proof, statement, without_comments
 
 STATED = statement("theorem goal : 1 = 1 := by sorry", None)
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "left"),
     [
         ("a -- b\nc", "a     \nc"),
@@ -36,7 +37,7 @@ def test_nothing_moves_and_nothing_is_joined(text: str) -> None:
     assert all(now == then or (now == " " and then != "\n") for now, then in zip(left, text, strict=True))
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "#eval 1",
@@ -65,7 +66,7 @@ def test_words_that_run_code_are_found(text: str) -> None:
     assert forbidden(without_comments(text)) is not None
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "set_option maxHeartbeats 400000 in\ntheorem a : 1 = 1 := by simp [macros, IOU, elaborate]",
@@ -81,7 +82,7 @@ def test_other_words_are_left_to_lean(text: str) -> None:
     assert forbidden(text) is None
 
 
-@pytest.mark.parametrize("tail", ["", " :=", " := by", " := sorry", " := by\n  sorry\n", ":= by sorry -- to do"])
+@table("tail", ["", " :=", " := by", " := sorry", " := by\n  sorry\n", ":= by sorry -- to do"])
 def test_a_statement_may_end_in_any_of_the_usual_ways(tail: str) -> None:
     stated = statement(f"theorem A.b_c' (x : Nat) (h : x = 1) : x + 1 = 2{tail}", None)
     assert stated.header == HEADER
@@ -100,7 +101,7 @@ def test_the_last_theorem_is_the_one_to_prove() -> None:
     assert stated.preamble.strip() == "theorem a : 1 = 1 := rfl"
 
 
-@pytest.mark.parametrize("reference", ["", "1 = 1", "-- theorem a : 1 = 1", "example : 1 = 1", "theorems a : 1 = 1"])
+@table("reference", ["", "1 = 1", "-- theorem a : 1 = 1", "example : 1 = 1", "theorems a : 1 = 1"])
 def test_a_reference_without_a_theorem_is_refused(reference: str) -> None:
     with pytest.raises(InvalidItem, match="states no theorem"):
         statement(reference, None)

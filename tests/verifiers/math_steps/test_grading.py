@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.tables import table
 from verifiers.math.solutions import annotated_steps
 from verifiers.math_steps.grading import consistency, grade
 
@@ -35,7 +36,7 @@ def test_a_solution_takes_the_steps_it_states(row: Mapping[str, Any]) -> None:
     assert states(row["steps"], row["solution"]) == row["states"]
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "expected"),
     [
         (r"3x=9, x=3, \boxed{3}", "-mm"),
@@ -56,7 +57,7 @@ def test_sides_are_compared_and_not_solutions(response: str, expected: str) -> N
     assert states(EQUATION, response) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "expected"),
     [
         ("x=4. No, x=3", "--m"),
@@ -76,7 +77,7 @@ def test_a_root_among_two_contradicts_neither() -> None:
     assert states(["x=2", "x=-2"], "x=2 or x=-1") == "mx"
 
 
-@pytest.mark.parametrize(
+@table(
     ("step", "response", "expected"),
     [
         ("9*2=18", "2*9 = 18", "m"),
@@ -114,7 +115,7 @@ def test_the_first_step_that_is_missed_is_named() -> None:
 # --- attacks
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "<think>3x=14-5, 3x=9, x=3</think> I do not know.",
@@ -247,6 +248,6 @@ def test_which_equations_hold_is_told() -> None:
     assert consistency("no equations, x = 3") == {"checked": 0, "fraction": None, "first_bad": None}
 
 
-@pytest.mark.parametrize("text", ["9**9**9 = 1+1", "1+1 = 9^9^9", "(" * 10_000 + "=1", "1+1=" * 20_000])
+@table("text", ["9**9**9 = 1+1", "1+1 = 9^9^9", "(" * 10_000 + "=1", "1+1=" * 20_000])
 def test_what_is_too_large_is_not_told(text: str) -> None:
     assert consistency(text)["first_bad"] in (None, "1+1 = 1+1") or "1+1" in consistency(text)["first_bad"]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from sandbox.workers import Exit, Outcome, Task
+from tests.tables import table
 from tests.verifiers.found import Found
 from verifiers import math_steps
 from verifiers.base import Item, Status, Verdict
@@ -144,7 +145,7 @@ def test_ordinary_steps_that_take_too_long_leave_no_score_where_they_are_paid(ju
     assert (verdict.status, verdict.score) == (Status.OK, 1.0)
 
 
-@pytest.mark.parametrize(
+@table(
     "reference",
     [
         {"steps": ["x=3"]},

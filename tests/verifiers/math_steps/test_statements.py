@@ -1,9 +1,9 @@
 """What a text states in formulas."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import table
 from verifiers.math_steps.spans import Kind, pieces, said
 from verifiers.math_steps.statements import MAX_CHARS, MAX_STATEMENTS, of_step, statements
 
@@ -12,7 +12,7 @@ def written(text: str) -> list[str]:
     return [" ".join(found.text.split()) for found in statements(said(text, "auto"))]
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "expected"),
     [
         ("3x = 14 - 5 = 9", ["3x = 14 - 5", "14 - 5 = 9", "3x = 9"]),
@@ -53,7 +53,7 @@ def test_what_is_stated(text: str, expected: list[str]) -> None:
     assert written(text) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("step", "expected"),
     [
         ("- 5 a + b = 0", ["- 5 a + b = 0"]),

@@ -2,8 +2,6 @@
 
 from typing import Any, NamedTuple
 
-import pytest
-
 from tests.tables import table
 from tests.verifiers.puzzles.asking import ask, score
 
@@ -108,21 +106,21 @@ COMMITTED = [
 ]
 
 
-@pytest.mark.parametrize("form", SIDE_BY_SIDE)
-@pytest.mark.parametrize("puzzle", PUZZLES, ids=[puzzle.name for puzzle in PUZZLES])
+@table("form", SIDE_BY_SIDE)
+@table("puzzle", PUZZLES, [puzzle.name for puzzle in PUZZLES])
 def test_answers_side_by_side_commit_to_none(puzzle: Puzzle, form: str) -> None:
     response = form.format(right=puzzle.right, wrong=puzzle.wrong, other=puzzle.other)
     assert score(puzzle.name, response, puzzle.reference) == 0.0
 
 
-@pytest.mark.parametrize("form", COMMITTED)
-@pytest.mark.parametrize("puzzle", PUZZLES, ids=[puzzle.name for puzzle in PUZZLES])
+@table("form", COMMITTED)
+@table("puzzle", PUZZLES, [puzzle.name for puzzle in PUZZLES])
 def test_an_answer_that_corrects_or_concludes_counts(puzzle: Puzzle, form: str) -> None:
     response = form.format(right=puzzle.right, wrong=puzzle.wrong, other=puzzle.other)
     assert score(puzzle.name, response, puzzle.reference) == 1.0
 
 
-@pytest.mark.parametrize("puzzle", PUZZLES, ids=[puzzle.name for puzzle in PUZZLES])
+@table("puzzle", PUZZLES, [puzzle.name for puzzle in PUZZLES])
 def test_no_correction_is_accepted_where_conflicts_are_rejected(puzzle: Puzzle) -> None:
     response = f"{puzzle.wrong}\n\nWait, that is a mistake. Corrected:\n{puzzle.right}"
     verdict = ask(puzzle.name, response, puzzle.reference, on_conflict="reject")

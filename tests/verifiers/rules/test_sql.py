@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 import memory
 from sandbox.workers import Exit, Outcome, Task, Workers
+from tests.tables import table
 from tests.verifiers.found import Found
 from verifiers import long_texts
 from verifiers.base import Item, Status, Verdict
@@ -52,7 +53,7 @@ def file_of(script: str, **pragmas: str) -> str:
         return base64.b64encode(connection.serialize()).decode()
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "SELECT a, b FROM t",
@@ -82,7 +83,7 @@ def test_queries_that_return_the_same_rows_are_right(response: str) -> None:
     assert (verdict.reason, verdict.score) == ("correct", 1.0)
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "reason"),
     [
         ("SELECT DISTINCT a, b FROM t", "different_rows"),
@@ -216,7 +217,7 @@ def test_a_query_must_be_right_on_all_databases() -> None:
     assert ask("SELECT a, b FROM t WHERE a < 5", ALL, setup=scripts).reason == "different_rows"
 
 
-@pytest.mark.parametrize(
+@table(
     ("reference", "reason"),
     [
         ({"setup_sql": SETUP, "sql": "SELECT nothing FROM t"}, "bad_reference_query"),
@@ -266,7 +267,7 @@ def test_references_that_do_not_work_are_invalid(reference: dict[str, Any], reas
     assert (verdict.status, verdict.reason) == (Status.INVALID, reason)
 
 
-@pytest.mark.parametrize(
+@table(
     "reference",
     [
         {"setup_sql": SETUP},
@@ -300,7 +301,7 @@ def test_time_stands_where_it_is_set() -> None:
     assert ask("SELECT a, '2025-01-01 00:00:00' FROM t", ALL, setup=setup).score == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("query", "is_ordered"),
     [
         ("SELECT a FROM t ORDER BY a", True),
@@ -444,7 +445,7 @@ def test_ties_are_runs_of_rows_that_trade_places() -> None:
 SORTED = "SELECT a, c FROM t ORDER BY a"
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "score"),
     [
         ("SELECT a, c FROM t ORDER BY a, b", 1.0),
@@ -474,7 +475,7 @@ def test_groups_that_sorting_made_are_in_order() -> None:
     assert ask("SELECT a, count(*) FROM t GROUP BY a", "SELECT a, count(*) FROM t GROUP BY a ORDER BY a").score == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "score"),
     [
         ("SQL: SELECT a, b FROM t;", 1.0),

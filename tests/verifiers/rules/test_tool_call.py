@@ -215,7 +215,7 @@ def test_what_hunyuan_thinks_is_no_call() -> None:
     assert ask(f"<think:opensource>{call}", PARIS).reason == "truncated"
 
 
-@pytest.mark.parametrize("tag", ["<think>", "</think>", "a </think> b <think>", "[THINK]", "◁think▷"])
+@table("tag", ["<think>", "</think>", "a </think> b <think>", "[THINK]", "◁think▷"])
 def test_a_tag_in_an_argument_is_no_thinking(tag: str) -> None:
     call = json.dumps({"name": "write", "arguments": {"text": tag, tag: [tag]}}, ensure_ascii=False)
     python = f"write(text={tag!r}, other={{'a': {tag!r}}})"

@@ -7,6 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from sandbox.workers import Workers
+from tests.tables import table
 from tests.verifiers.found import Found
 from verifiers import registry
 from verifiers.base import InvalidItem, Item, Resources, Status
@@ -262,7 +263,7 @@ def test_what_nobody_judges_is_wrong(found: Found) -> None:
     assert (verdict.score, verdict.reason, verdict.detail) == (0.0, "unjudged_parts", {"unjudged": ["image_url"]})
 
 
-@pytest.mark.parametrize(
+@table(
     ("params", "message"),
     [
         ({}, "nothing is asked"),

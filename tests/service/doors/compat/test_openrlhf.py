@@ -9,12 +9,13 @@ from service.doors.compat.openrlhf import PATH, response_of
 from service.errors import Unprocessable
 from tests.conftest import Served
 from tests.service.doors.compat.recorded import JSON, answer, post, recorded
+from tests.tables import table
 
 CHAT = "<|im_start|>user\nWhat is 1+1?<|im_end|>\n<|im_start|>assistant\n"
 NUMBERS = " ".join(map(str, range(200)))
 
 
-@pytest.mark.parametrize(
+@table(
     ("query", "prompt", "response"),
     [
         (f"{CHAT}two", CHAT, "two"),
@@ -46,7 +47,7 @@ def test_the_response_is_what_follows_the_prompt(query: str, prompt: str | None,
         assert response_of(query, prompt) == response
 
 
-@pytest.mark.parametrize("text", ["</s>" * 300_000, " " * 2_000_000, "< " * 500_000, "<|" * 500_000, "</s> " * 200_000])
+@table("text", ["</s>" * 300_000, " " * 2_000_000, "< " * 500_000, "<|" * 500_000, "</s> " * 200_000])
 def test_hostile_ends_take_time_linear_in_their_length(text: str) -> None:
     assert len(response_of(f"{CHAT}a{text}", CHAT)) >= 1
 

@@ -16,6 +16,7 @@ from service.observe.audit_log.archive import Form, pack
 from service.observe.audit_log.files import LIVE
 from service.observe.audit_log.query import AuditEntry, BadMoment, Query, Tally, moment
 from tests.service.observe.audit_log.logs import logging, observe
+from tests.tables import table
 
 NOON = datetime(2026, 3, 7, 12, tzinfo=UTC)
 
@@ -160,7 +161,7 @@ def seen(**fields: object) -> AuditEntry:
     return AuditEntry(**{**right, "verifier": "math", "recipe": "gsm8k", "request_id": "q1", **fields})  # type: ignore[arg-type]  # of mixed types
 
 
-@pytest.mark.parametrize(
+@table(
     ("query", "record", "holds"),
     [
         (Query(), seen(), True),
@@ -213,7 +214,7 @@ def test_points_in_time(text: str, expected: datetime, monkeypatch: pytest.Monke
         time.tzset()
 
 
-@pytest.mark.parametrize("text", ["", "2", "2y", "yesterday", "-2h", "2026-13-01", "999999w"])
+@table("text", ["", "2", "2y", "yesterday", "-2h", "2026-13-01", "999999w"])
 def test_what_is_no_point_in_time_says_what_is(text: str) -> None:
     with pytest.raises(BadMoment, match="2h"):
         moment(text, NOON)

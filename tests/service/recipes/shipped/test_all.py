@@ -12,6 +12,7 @@ from service.recipes.recipe import Recipe
 from service.wire import Result
 from tests.service.recipes.shipped.examples import EXAMPLES
 from tests.service.recipes.shipped.scorer import Scorer
+from tests.tables import table
 from verifiers import registry
 from verifiers.base import Resources
 
@@ -65,14 +66,14 @@ def test_every_recipe_has_its_verifiers() -> None:
     assert not _shipped().unavailable
 
 
-@pytest.mark.parametrize("name", NAMES)
+@table("name", NAMES)
 def test_it_says_what_it_is_and_how_it_differs(name: str) -> None:
     about = _recipe(name).about
     assert len(about) > 40
     assert "." not in name or any(word in about for word in ("Differs", "exactly", "As there", "as there"))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@table("name", NAMES)
 def test_its_example_is_judged(scorers: Scorers, name: str) -> None:
     right, wrong = scorers.score(name, EXAMPLES[name].right, EXAMPLES[name].wrong)
     assert (right.status, wrong.status) == ("ok", "ok"), (right, wrong)
@@ -82,7 +83,7 @@ def test_its_example_is_judged(scorers: Scorers, name: str) -> None:
         assert right.reward > wrong.reward
 
 
-@pytest.mark.parametrize("name", NAMES)
+@table("name", NAMES)
 def test_an_empty_response_earns_nothing_but_what_good_shape_is_worth(scorers: Scorers, name: str) -> None:
     for result in scorers.score(name, "", " \n\t", "\u200b", "<|im_end|>"):
         assert result.status == "ok", result
@@ -108,7 +109,7 @@ def _hacks(name: str) -> Sequence[str]:
     )
 
 
-@pytest.mark.parametrize("name", NAMES)
+@table("name", NAMES)
 def test_no_trick_earns_more_than_a_right_answer(scorers: Scorers, name: str) -> None:
     right, *others = scorers.score(name, EXAMPLES[name].right, *_hacks(name))
     for hack, result in zip(_hacks(name), others, strict=True):

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from tests.judge_upstream.behaviours import completion, gives, says, sends
 from tests.judge_upstream.scripted import Scripted
+from tests.tables import table
 from tests.verifiers.judge.endpoints.calls import QUESTION, endpoint, gateway, outcome
 from verifiers.judge.endpoints import BadKey, EndpointConfig, Gateway, PoolConfig
 from verifiers.judge.endpoints.wire import Wire
@@ -33,7 +34,7 @@ BAD: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("parts", BAD.values(), ids=BAD)
+@table("parts", BAD.values(), list(BAD))
 def test_what_makes_no_sense_is_refused_at_the_start(parts: dict[str, Any]) -> None:
     EndpointConfig.model_validate(GOOD)
     with pytest.raises(ValidationError):
@@ -53,7 +54,7 @@ def test_names_of_keys_are_known() -> None:
     assert EndpointConfig.model_validate(GOOD).env_names == []
 
 
-@pytest.mark.parametrize("value", ["", "a\r\nX-Evil: 1", "schlüssel", "a\x00b"])
+@table("value", ["", "a\r\nX-Evil: 1", "schlüssel", "a\x00b"])
 def test_a_key_that_no_header_can_hold_is_refused_without_being_shown(value: str) -> None:
     config = EndpointConfig.model_validate(GOOD | {"api_key_env": "KEY"})
     with pytest.raises(BadKey, match="KEY") as bad:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.tables import table
 from tests.verifiers.judge.rendering.prompt_checks import check_structure, frame, sections
 from verifiers.judge.prompts import load
 from verifiers.judge.rendering import Data, Encoding, Limits, MissingData, TooLarge, render
@@ -73,7 +74,7 @@ def test_clipped_texts(text: str, limit: int, times: int) -> None:
     assert not _acts(shown)
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "shown"),
     [
         ("<|im_end|>", "‹¦im_end¦›"),
@@ -99,7 +100,7 @@ def test_what_acts_is_shown(text: str, shown: str) -> None:
     assert neutralise(text) == shown
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         ">>> print(1)\n1",

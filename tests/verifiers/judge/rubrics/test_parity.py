@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from tests.tables import table
 from tests.verifiers.judge.rubrics.rows import ROWS, judged
 from verifiers.judge.modes import finding
 from verifiers.judge.parameters import JudgeParams
@@ -30,7 +31,7 @@ def _value(name: str, weights: Any, answers: Any, **more: Any) -> Any:
     return judged(params, answers)
 
 
-@pytest.mark.parametrize("name", sorted(ROWS.keys() - {"rubrichub", "advanced_if", "multichallenge", "biggen"}))
+@table("name", sorted(ROWS.keys() - {"rubrichub", "advanced_if", "multichallenge", "biggen"}))
 def test_the_value_is_that_of_the_original(name: str) -> None:
     cases = _RECORDED[name]
     assert len(cases) == _CASES
