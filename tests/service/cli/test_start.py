@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -69,7 +70,7 @@ def test_a_service_is_asked_without_an_engine() -> None:
     assert not {"verifiers.base", "service.scoring.engine", "service.settings"} & modules
 
 
-def _verifiers() -> dict[str, Verifier[object]]:
+def _verifiers() -> dict[str, Verifier[Any]]:
     return {entry.origin: entry.verifier for entry in registry.load(Resources(Workers(1))).values()}
 
 
