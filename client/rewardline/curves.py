@@ -75,12 +75,16 @@ class Curves:
         if self._client is None or self._run_id is None:
             return None
         try:
-            tenants = self._client.usage()["tenants"]
+            return costs_of(self._client.usage()).get(self._run_id)
         except RewardlineError as error:
             log.warning("the cost of the run cannot be had: %s", error)
             return None
-        runs = (run for tenant in tenants for run in tenant["runs"] if run["run_id"] == self._run_id)
-        return next((float(run["total"]["judge_cost"]) for run in runs), None)
+
+
+def costs_of(usage: Mapping[str, Any]) -> Mapping[str, float]:
+    """What the judge models of each run have cost so far, by an answer of `Client.usage`."""
+    runs = (run for tenant in usage["tenants"] for run in tenant["runs"])
+    return {run["run_id"]: float(run["total"]["judge_cost"]) for run in runs}
 
 
 def hand_over(figures: Figures, step: int, sinks: Iterable[Sink]) -> None:

@@ -8,7 +8,7 @@ import typer
 import uvloop
 from rewardline import RewardlineError
 
-from service.cli.console import fail, out, quiet_settings, say
+from service.cli.console import fail, quiet_settings, say
 from service.cli.local_scorer import scorer_here
 from service.cli.remote_scorer import scorer_at
 from service.recipes.files import BadRecipes
@@ -59,9 +59,9 @@ def command(
     verdicts = [_verdict(case, result) for case, result in zip(cases, results, strict=True)]
     for _, message in verdicts:
         if message:
-            say(message, out)
+            say(message)
     kinds = [kind for kind, _ in verdicts]
-    say(f"{kinds.count(0)} of {len(cases)} cases hold.", out)
+    say(f"{kinds.count(0)} of {len(cases)} cases hold.")
     if code := _DIFFERS if _DIFFERS in kinds else max(kinds):
         raise typer.Exit(code)
 

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import typer
 import uvloop
 from rewardline import AsyncClient, RewardlineError
-from rewardline.curves import Sink, figures_of, to_mlflow, to_tensorboard, to_trackio, to_wandb
+from rewardline.curves import PREFIX, Sink, costs_of, figures_of, to_mlflow, to_tensorboard, to_trackio, to_wandb
 
 from service import settings
 from service.cli.console import fail, say
@@ -46,7 +46,10 @@ def command(
     directory: Annotated[Path, typer.Option("--dir", help="For tensorboard: the folder of its files.")] = Path("runs"),
     follow: Annotated[bool, typer.Option("--follow", help="Go on with new steps, until Ctrl-C.")] = False,
 ) -> None:
-    """Draw curves of an audit log: mean reward, reasons, failures, latency, groups without signal, by the trainer's step."""
+    """Draw curves of an audit log: mean reward, reasons, failures, latency, groups without signal, by the trainer's step.
+
+    With --url also what the judge models of a run have cost so far.
+    """
     read = _of_service(url, api_key, run or ()) if url else _of_files(paths, run or ())
     written: set[tuple[str, str, int]] = set()
     try:
@@ -79,7 +82,8 @@ def _of_service(url: str, api_key: str | None, chosen: Sequence[str]) -> Callabl
     async def steps() -> list[Step]:
         async with AsyncClient(url, api_key=api_key) as client:
             answer = await client.call("GET", f"/v1/log/steps?{urlencode([('run', name) for name in chosen])}")
-            return list(answer["steps"])
+            costs = costs_of(await client.usage())
+            return [{**step, "judge_cost": costs.get(step["run"])} for step in answer["steps"]]
 
     return lambda: uvloop.run(steps())
 
@@ -91,12 +95,15 @@ def _over(steps: Sequence[Step]) -> list[Step]:
 
 
 def _write(steps: Sequence[Step], written: set[tuple[str, str, int]], sinks: "_Sinks") -> None:
-    for step in sorted(steps, key=lambda step: (step["run"], step["step"])):
-        key = (step["run"], step["judge"], step["step"])
-        if key not in written:
-            written.add(key)
-            figures = figures_of(step["judge"], **{name: step[name] for name in _FIGURES})
-            sinks.of(step["run"] or "unnamed")(figures, step["step"])
+    """Draw the steps that are new. What a run has cost so far stands at the last of them, since a log holds no costs."""
+    new = [step for step in steps if (step["run"], step["judge"], step["step"]) not in written]
+    last = {step["run"]: step for step in sorted(new, key=lambda step: step["step"])}
+    for step in sorted(new, key=lambda step: (step["run"], step["step"])):
+        written.add((step["run"], step["judge"], step["step"]))
+        figures = figures_of(step["judge"], **{name: step[name] for name in _FIGURES})
+        if step is last[step["run"]] and step.get("judge_cost") is not None:
+            figures = {**figures, f"{PREFIX}/judge_cost": step["judge_cost"]}
+        sinks.of(step["run"] or "unnamed")(figures, step["step"])
 
 
 class _Sinks:

@@ -9,8 +9,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-import duckdb
-
 from service.observe.audit_log.columns import COLUMNS
 from verifiers.near_names import near
 
@@ -66,7 +64,7 @@ def checked(tables: "Tables", text: str) -> str:
         ((select,),) = tables.sql("SELECT json_deserialize_sql($tree::JSON)", {"tree": json.dumps(tree)})
         sql: str = select.partition(" WHERE ")[2]
         tables.sql(f"SELECT 1 FROM {tables.together([])[0]} WHERE {sql}")
-    except duckdb.Error as error:
+    except tables.error as error:
         message = str(error).partition("\n")[0]
         raise BadCondition(message.removeprefix("Binder Error: ")) from error
     return f"TRY({sql})"

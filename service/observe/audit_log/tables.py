@@ -17,7 +17,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 import duckdb
 
@@ -90,6 +90,9 @@ class Table:
 
 class Tables:
     """Some files, opened together. Only `stop` may be called from another thread."""
+
+    error: ClassVar[type[Exception]] = duckdb.Error
+    """What SQL raises. Who only writes SQL need not load the library."""
 
     def __init__(
         self, paths: Sequence[Path], output: int | None = None, beside: Callable[[Path], Path | None] = lambda _: None

@@ -463,7 +463,7 @@ def test_check_host_without_any_boxes_is_no_success() -> None:
 
 
 @pytest.mark.contract
-def test_the_garbage_collector_rests_only_while_modules_are_loaded() -> None:
+def test_garbage_is_collected_after_modules_are_loaded() -> None:
     script = (
         "import gc, sys\nfrom service.__main__ import main\nsys.argv = ['rewardline', 'try', '--help']\n"
         "try:\n    main()\nexcept SystemExit:\n    print('collects:', gc.isenabled())"
