@@ -19,6 +19,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from service.recipes import files
 from service.recipes.model import Shape
 from verifiers.base import InvalidItem
+from verifiers.math.exact import number
 from verifiers.math.solutions import final_answer
 
 _FILE: Final = "data_sets.yaml"
@@ -38,6 +39,8 @@ class JudgedBy(Shape):
 
     recipe: str | None = None
     verifier: str | None = None
+    words: str | None = None
+    """The recipe where the reference is not a plain number."""
     reference: str | tuple[str, ...] | Mapping[str, str]
     """A column, or a part of one (`a.b`; the column may be JSON text). A list: an object of these columns, or of names with
     their columns; `.`: the row."""
@@ -213,13 +216,19 @@ class DataSets:
             )
         way = data_set.judged if data_set.by is None else _way(data_set, row)
         assert way is not None
-        return Reading(data_set, way, None, _answer(data_set, way, _part(row, way.reference, data_set)))
+        return _against(data_set, way, _part(row, way.reference, data_set))
+
+
+def _against(data_set: DataSet, way: JudgedBy, part: Any) -> Reading:
+    reference = _answer(data_set, way, part)
+    is_words = way.words is not None and number(str(reference)) is None
+    return Reading(data_set, way.model_copy(update={"recipe": way.words}) if is_words else way, None, reference)
 
 
 def _bare(data_set: DataSet, reference: Any) -> Reading | None:
     """A reference alone, of a set that the label names."""
     way = data_set.judged
-    return Reading(data_set, way, None, _answer(data_set, way, reference)) if way is not None else None
+    return _against(data_set, way, reference) if way is not None else None
 
 
 def _way(data_set: DataSet, row: Mapping[str, Any]) -> JudgedBy:

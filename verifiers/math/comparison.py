@@ -484,7 +484,8 @@ class Comparison:
             if self._options.constant == "optional" and same_without_constant(reference, answer):
                 return True
             if self._tolerance != Tolerance() and not values.names(reference) and not values.names(answer):
-                return values.close(reference, answer, self._tolerance.absolute, self._tolerance.relative)
+                share = self._tolerance.share(values.exact_or_none(reference))
+                return values.close(reference, answer, self._tolerance.absolute, share)
         except NoValue:
             return self._same_shape(reference, answer)
         return False

@@ -47,6 +47,13 @@ class Tolerance:
 
     absolute: float = 0.0
     relative: float = 0.0
+    exact_years: bool = False
+    """Whether a whole number that may be a year has no relative tolerance."""
+
+    def share(self, reference: Fraction | None) -> float:
+        """The share of a reference by which an answer may differ from it; None is a number that is not rational."""
+        is_exact = self.exact_years and reference is not None and reference.denominator == 1
+        return 0.0 if is_exact and reference in _YEARS else self.relative
 
     def allows(self, reference: Fraction, answer: Fraction) -> bool:
         if reference == answer:
@@ -54,9 +61,10 @@ class Tolerance:
         if not self.absolute and not self.relative:
             return False
         gap = abs(reference - answer)
-        return gap <= Fraction(self.absolute) or gap <= Fraction(self.relative) * abs(reference)
+        return gap <= Fraction(self.absolute) or gap <= Fraction(self.share(reference)) * abs(reference)
 
 
+_YEARS = range(1500, 2101)
 EXACT = Tolerance()
 
 

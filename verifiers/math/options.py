@@ -34,6 +34,7 @@ class Options:
     locale: Locale = "en"
     percent: PercentPolicy = "unit"
     constant: ConstantPolicy = "required"
+    exact_years: bool = False
 
     @classmethod
     def unpacked(cls, packed: list[Any]) -> "Options":
@@ -44,7 +45,7 @@ class Options:
 
     @property
     def tolerance(self) -> Tolerance:
-        return Tolerance(self.abs_tol, self.rel_tol)
+        return Tolerance(self.abs_tol, self.rel_tol, self.exact_years)
 
     @property
     def is_plain(self) -> bool:

@@ -53,6 +53,8 @@ class MathParams(ExtractionParams):
     """A number may differ from the reference by this much. 0, the same as the default: it must be exactly the same."""
     rel_tol: float = Field(default=0.0, ge=0, lt=1)
     """A number may differ from the reference by this share of it."""
+    exact_years: bool = False
+    """Whether `rel_tol` leaves out references that may be years: whole numbers from 1500 to 2100. ChartQA: 0.05 with it."""
     unit_policy: UnitPolicy = "convert"
     """How units are compared. convert: the same quantity in either unit is right (500 cm for 5 m), and a unit on one
     side only is ignored; require: the answer must have the reference's unit, or one that converts; ignore: units are
@@ -105,6 +107,7 @@ class MathParams(ExtractionParams):
             self.locale,
             self.percent,
             self.constant,
+            self.exact_years,
         )
 
     @property

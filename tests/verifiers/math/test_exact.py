@@ -77,3 +77,9 @@ def test_the_service_process_never_imports_sympy() -> None:
 )
 def test_an_escape_before_a_letter_was_a_command(text: str, meant: str) -> None:
     assert plain(text) == meant
+
+
+def test_years_have_no_share_of_themselves_to_spare() -> None:
+    relaxed = Tolerance(relative=0.05, exact_years=True)
+    for reference, answer, is_right in (("2014", "2015", False), ("2014.5", "2015", True), ("99", "100", True)):
+        assert decide(reference, answer, relaxed) == (is_right, "exact")

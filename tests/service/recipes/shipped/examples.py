@@ -202,6 +202,8 @@ DATA_SETS: Mapping[str, Example] = {
     "theorem_qa.near": Example("So it is 5.1.", "So it is 5.3.", "5.0"),
     "theorem_qa.option": _OPTION,
     "scibench.answer": Example("So it is 5.2.", "So it is 5.3.", "5.0"),
+    "chartqa.relaxed": Example("So it is 5.2.", "So it is 5.3.", "5.0"),
+    "chartqa.words": Example("The answer is Solomon Islands.", "The answer is Jamaica.", "Solomon Islands"),
     "chemiq.molecule": Example("c1cc(ccc1N=O)Br", "c1cc(ccc1N=O)Cl", "O=Nc1ccc(Br)cc1"),
     "chemiq.exact": _LAST_NUMBER,
 }
