@@ -147,12 +147,14 @@ class DockerContainers(Containers):
         # a look at each container waits up to a second for the daemon's next numbers, and others must not wait for it
         self._daemon = TaskDaemon(address, at_once=max(4, 2 * slots), patience_s=60)
         self._slow = SlowDaemon(address, at_once=4)
+        # what nobody waits for must not hold up what a verdict waits for
+        self._behind = TaskDaemon(address, at_once=max(2, slots), patience_s=60)
         self._turns = Turns(slots, memory_mb)
         self._names = (f"rewardline-task-{os.getpid()}-{secrets.token_hex(3)}-{n}" for n in itertools.count(1))
         self._spares = Spares(
             spares,
             self._names,
-            start=self._daemon.create,
+            start=self._behind.create,
             is_running=self._daemon.is_running,
             remove=self._remove_unused,
         )
@@ -196,6 +198,7 @@ class DockerContainers(Containers):
         await self._remove_unremoved()
         await self._daemon.close()
         await self._slow.close()
+        await self._behind.close()
 
     async def check(self) -> None:
         await self._open_once()
@@ -219,7 +222,6 @@ class DockerContainers(Containers):
                 if self.is_gvisor:
                     await _set_up(container, task)
                 yield container
-            self._spares.refill(self._kind(task, base))
         finally:
             self.images.end_use(base.id)
 
@@ -304,7 +306,7 @@ class DockerContainers(Containers):
                 self.counters.cpu_seconds += container.used_s
                 self._meter.note(container.used_s)
         finally:
-            self._in_background(self._end(starting, name, turn))
+            self._in_background(self._end(starting, name, kind, turn))
 
     def _kind(self, task: Task, image: Image) -> Kind:
         container = options(
@@ -325,10 +327,17 @@ class DockerContainers(Containers):
             await self._daemon.create(name, kind.options)
         await self._daemon.put(name, EXCHANGE, exchange_tar)
 
-    async def _end(self, starting: asyncio.Future[None], name: str, turn: contextlib.AsyncExitStack) -> None:
-        """Remove a container once the request that starts it is over: a removal before that would miss it. Then its turn ends."""
+    async def _end(
+        self, starting: asyncio.Future[None], name: str, kind: Kind, turn: contextlib.AsyncExitStack
+    ) -> None:
+        """Remove a container once the request that starts it is over: a removal before that would miss it. Then its turn ends.
+
+        Spares of its kind start when no other container is at work.
+        """
         self._ending += 1
         turn.callback(self._ended)
+        if self.free == self.slots:
+            self._spares.refill(kind)
         async with turn:
             await asyncio.wait([starting])
             failure = starting.exception()
@@ -368,7 +377,7 @@ class DockerContainers(Containers):
 
     async def _remove(self, name: str) -> None:
         try:
-            await self._daemon.remove(name)
+            await self._behind.remove(name)
         except SandboxUnavailable:
             self._remove_later(name)
         else:

@@ -1,7 +1,7 @@
 """Containers that are started before a task asks for them, so that no task waits for its start.
 
     others wait for their turn ──► one for each of the next, as far as there is room
-    nobody waits               ──► two of the kind that was used last: a run and its twin
+    nobody waits, nothing runs ──► two of the kind that was used last: a run and its twin
                                        │
                                        └──► taken by one task, and removed after it │ removed if nobody takes it in time
 

@@ -80,7 +80,7 @@ class RepositoryReference(BaseModel):
     """How the results are read: `pytest`, `unittest`, `junit`, `tap`, `go`, `cargo`, `nextest`, `swebench` or `program`."""
     log_options: Annotated[Mapping[str, str], Field(max_length=100)] = {}
     """What the format needs: for `junit` the `path` of the XML, or a glob of several, for `swebench` the name of the `parser`,
-    for `program` the text of a `program` in Python that reads the output, and its `form`: `script` or `function`. For `pytest`,
+    for `program` the text of a `program` in Python that reads the output, and its `form`: `script`, `function` or `class`. For `pytest`,
     `names` may say that names of tests end at the first space (`word`), or leave out the file (`r2e`)."""
     environment: Annotated[
         Mapping[Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")], Line | Literal[""]],

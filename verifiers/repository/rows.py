@@ -182,9 +182,9 @@ def _multi_swe_bench(row: Row) -> dict[str, Any]:
     if not row.get("log_parser"):
         raise ValueError(
             "the row has no `log_parser`: Multi-SWE-bench keeps the method `parse_log` of a repository in its package; "
-            "add a program with a function `parser(log)` that returns the state of each test by its name"
+            "add the text of the repository's module, such as multi_swe_bench/harness/repos/javascript/axios/axios.py"
         )
-    base = _object(row, "base")
+    base, parser = _object(row, "base"), _text(row, "log_parser")
     groups = ("f2p_tests", "s2p_tests", "n2p_tests")
     return {
         "image": f"mswebench/{_text(row, 'org')}_m_{_text(row, 'repo')}".lower() + f":pr-{row.get('number')}",
@@ -196,7 +196,7 @@ def _multi_swe_bench(row: Row) -> dict[str, Any]:
         "pass_to_pass": list(_object(row, "p2p_tests")),
         "patch": row.get("fix_patch") or None,
         "log_format": "program",
-        "log_options": {"program": _text(row, "log_parser"), "form": "function"},
+        "log_options": {"program": parser, "form": "class" if "def parse_log(" in parser else "function"},
     }
 
 

@@ -11,7 +11,10 @@ from sandbox.boxes.pool import PooledSandbox
 from verifiers.base import InvalidItem
 from verifiers.repository.reports import State, UnreadableReport, check, programs
 
-PRO = (Path(__file__).parents[2] / "data" / "swe_bench_pro" / "parser.py.txt").read_text()
+DATA = Path(__file__).parents[2] / "data"
+PRO = (DATA / "swe_bench_pro" / "parser.py.txt").read_text()
+JEST = (DATA / "multi_swe_bench" / "apollo_server.py.txt").read_text()
+FLASK = (DATA / "multi_swe_bench" / "flask.py.txt").read_text()
 LOG = b"""\
 tests/test_a.py::test_right PASSED                                       [ 25%]
 tests/test_a.py::test_wrong FAILED                                       [ 50%]
@@ -56,6 +59,24 @@ def test_programs_say_the_state_of_each_test() -> None:
     }
     assert function == {"a": "passed", "b": "failed", "c": "skipped", "d": "error"}
     assert twice == {"a": "failed"}
+
+
+def test_modules_of_multi_swe_bench_read_logs_without_their_package() -> None:
+    """What their package says of the same logs. It has no state for a test that both passed and failed: that has failed."""
+    jest, flask, none = states(
+        ({"program": JEST, "form": "class"}, "PASS a.test.ts\n  ✓ adds (3 ms)\n  ○ skipped later\nFAIL b.test.ts\n  ✕ subtracts\n  ✓ subtracts\n".encode()),
+        ({"program": FLASK, "form": "class"}, b"PASSED t.py::a\nFAILED t.py::b - assert 1 == 2\nXFAIL t.py::c\nERROR t.py::d\nSKIPPED [1] t.py:3: later\n"),
+        ({"program": "import multi_swe_bench.harness.instance", "form": "class"}, LOG),
+    )  # fmt: skip
+    assert jest == {"adds": "passed", "skipped later": "skipped", "subtracts": "failed"}
+    assert flask == {
+        "t.py::a": "passed",
+        "t.py::b": "failed",
+        "t.py::c": "passed",
+        "t.py::d": "failed",
+        "[1]": "skipped",
+    }
+    assert "IndexError" in str(none)
 
 
 def test_what_a_program_cannot_read_is_no_result() -> None:

@@ -146,6 +146,10 @@ def test_a_row_says_its_image_tests_and_names() -> None:
     files = '["/app/test/a-test.ts", "test/units/b.py::test_c[1]", "test/units/b.py::test_c[2]", "all tests"]'
     named = {**SWE_BENCH_PRO, "selected_test_files_to_run": files}
     assert task(named).protected[-2:] == ("test/a-test.ts", "test/units/b.py")
+    by_class = task({**MULTI_SWE_BENCH, "log_parser": "class A:\n    def parse_log(self, log): ..."}).log_options[
+        "form"
+    ]
+    assert (found["Multi-SWE-bench"].log_options["form"], by_class) == ("function", "class")
     assert found["Multi-SWE-bench"].fail_to_pass == ("tests/test_calc.py::test_add", "tests/test_more.py::test_zero")
     assert found["NeMo-Gym"] == found["SWE-bench"]
     assert found["SWE-bench"].fail_to_pass == ("tests/test_more.py::test_zero", "tests/test_calc.py::test_add")

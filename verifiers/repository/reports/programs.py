@@ -1,13 +1,15 @@
 """Reads the output of tests by a program of the task's author, in a box.
 
-SWE-bench Pro and SWE-bench-Live publish such a program with each row. It is somebody else's, so it runs where programs of others
+SWE-bench Pro, SWE-bench-Live and Multi-SWE-bench publish such a program, with each row or beside them. It is somebody else's, so it runs where programs of others
 run, and sees the output alone.
 
     script      run as `program STDOUT STDERR RESULT`; it writes `{"tests": [{"name": …, "status": …}, …]}` to RESULT
     function    defines `parser(log)`, which returns the state of each test by its name
+    class       a module of the package multi-swe-bench: it registers a class with `parse_log`   (package_module.py)
 """
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -18,7 +20,7 @@ from verifiers.repository.reports.state import Report, State, UnreadableReport, 
 
 STDERR: Final = b"\0"
 """What comes before the standard error, where a command keeps it apart from its standard output."""
-_FORMS: Final = ("script", "function")
+_FORMS: Final = ("script", "function", "class")
 _RESULT: Final = "result.json"
 _LIMITS: Final = Limits(cpu_s=60.0, memory_mb=2048, output_bytes=1 << 20)
 _CALL: Final = """
@@ -29,6 +31,7 @@ with open(_sys.argv[1], errors="replace") as _log:
 with open(_sys.argv[3], "w") as _result:
     _json.dump({"tests": [{"name": name, "status": state} for name, state in _states.items()]}, _result)
 """
+_OF_CLASS: Final = Path(__file__).with_name("package_module.py").read_text(encoding="utf-8")
 _STATES: Final = {"pass": State.PASSED, "skip": State.SKIPPED, "error": State.ERROR, "xfail": State.PASSED}
 
 
@@ -63,10 +66,11 @@ async def report_of(sandbox: Sandbox, options: Mapping[str, str], log: bytes, ow
         SandboxUnavailable: there is no box.
     """
     stdout, _, stderr = log.partition(STDERR)
-    source = options["program"] + (_CALL if options.get("form") == "function" else "")
+    given, form = options["program"], options.get("form")
+    source = _OF_CLASS if form == "class" else given + (_CALL if form == "function" else "")
     run = Execute(
         arguments=("stdout.log", "stderr.log", _RESULT),
-        files={"stdout.log": stdout, "stderr.log": stderr},
+        files={"stdout.log": stdout, "stderr.log": stderr, "module.py": given.encode()},
         fetch=(_RESULT,),
         limits=_LIMITS,
     )
