@@ -187,10 +187,17 @@ def _joined_go(solution: str, test: JoinedTest) -> str:
         bodies[0] = _without_main(bodies[0], "go")
     imports = dict.fromkeys(_go_imports(solution))
     spare_imports = [*_go_imports(test.source), *_go_imports(test.prompt), '"testing"']
+    if test.prompt and not _GO_PACKAGE.search(test.prompt):  # the prompt is no whole head, so none can be completed
+        taken = {spec.rpartition("/")[2].strip('"') for spec in (*imports, *spare_imports)}
+        spare_imports += [f'"{name}"' for name in _GO_STANDARD if name.rpartition("/")[2] not in taken]
     imports |= dict.fromkeys(spec for spec in spare_imports if _is_used_in_go(spec, "\n".join(bodies)))
     lines = "".join(f"import {spec}\n" for spec in imports)
     body = bodies[1].replace(MARK, bodies[0], 1) if MARK in bodies[1] else "\n".join(bodies)
     return f"package {package}\n{lines}{body}"
+
+
+_GO_STANDARD: Final = ("bytes", "fmt", "math", "math/rand", "regexp", "sort", "strconv", "strings", "time", "unicode")
+"""What a function that begins without a package and imports may use of Go's library (HumanEval-X)."""
 
 
 def _go_imports(text: str) -> list[str]:
