@@ -270,7 +270,7 @@ class _Reader:
         return _typed(check) if check is not None and is_deep else check
 
     def _asserted_in_go(self, head: re.Match[str]) -> _Check | None:
-        """testify's `assert.Equal(t, 2, f(1))`, and `assert.Equal(2, f(1))` behind `assert := assert.New(t)`."""
+        """Testify's `assert.Equal(t, 2, f(1))`, and `assert.Equal(2, f(1))` behind `assert := assert.New(t)`."""
         pieces, close = self._pieces(head.end())
         end = _STATEMENT_END.match(self._text, close + 1) if close is not None else None
         operands = pieces[1:] if pieces[:1] == ["t"] else pieces
