@@ -92,6 +92,8 @@ def joined(solution: str, test: JoinedTest) -> str:
         solution = repr(solution)
     if test.language in ("go", "go_test"):
         return _joined_go(solution, test)
+    if test.language == "php" and _DEATH.search(test.source):
+        test = structs.replace(test, source=_DEATH.sub("rewardline_die(", test.source) + _DYING)
     if test.language == "rust_test":
         solution = _TESTS_IN_RUST.sub("#[cfg(any())]", solution)
     source = test.source
@@ -108,6 +110,9 @@ def joined(solution: str, test: JoinedTest) -> str:
     return f"{source}\n{solution}" if test.language == "verilog" else f"{solution}\n{source}"
 
 
+_DEATH: Final = re.compile(r"(?<![\w$>:])(?:die|exit)[ \t]*\((?=[ \t]*[\"'])")
+"""What ends PHP with a text, and code 0: `if (f(1) !== 2) die("no");`"""
+_DYING: Final = "\nfunction rewardline_die($why) { fwrite(STDERR, $why); exit(1); }\n"
 _TESTS_IN_RUST = re.compile(r"#\[[ \t]*(?:cfg\([ \t]*test[ \t]*\)|test)[ \t]*\]")
 """What only tests have, as a solution may have tests of its own: `#[cfg(test)] mod tests`"""
 
@@ -433,6 +438,8 @@ _LACKED = re.compile(
             r"cannot find package \"([\w./-]+)\"",  # Go
             r"unresolved (?:import|module or unlinked crate) `(\w+)`|can't find crate for `(\w+)`",  # Rust
             r"Class \"(PHPUnit[\w\\]*)\" not found",
+            r"uninitialized constant (?:\w+::)*(RSpec|Minitest|Test)\b|undefined method [`'](describe)'",  # Ruby
+            r"nil value \(global '(describe|it|lu|luaunit)'\)",  # Lua
             r"Failed opening required '([\w./-]+)'",  # PHP
             r"collection not found[^\n]{0,80}\"([\w/-]+)\"",  # Racket
         )

@@ -634,6 +634,7 @@ class _Form:
 
 
 _FAILS_IN_GO: Final = re.compile(r"\{\s*(?:panic|os\.Exit|t\.(?:Error|Fatal|Fail)\w*)\([^{}]*\}(?!\s*else\b)")
+_FAILS_IN_PHP: Final = re.compile(r"\)\s*(?:\{\s*(?:throw|die|exit)\b[^{}]*\}|(?:throw|die|exit)\b[^{};]*;)(?!\s*else)")
 _DEFINED_IN_GO: Final = re.compile(r"(?P<name>\w+)[ \t]*:=")
 _NAMES_IN_GO: Final = re.compile(r"\b(\w+(?:[ \t]*,[ \t]*\w+)*)[ \t]*:=")
 _FORMS: Final = {
@@ -643,7 +644,7 @@ _FORMS: Final = {
         _Form(re.compile(r"(?<![.\w])assert![ \t]*\("), re.compile(r"\)[ \t]*;"), separator=""),
     ),
     "lua": (_Form(re.compile(r"(?<![.\w])(?:lu|luaunit)\.assertEquals\("), re.compile(r"\)[ \t]*;?(?=\s)")),),
-    "php": (_Form(re.compile(r"\bif[ \t]*\("), re.compile(r"\)[ \t]*\{\s*throw\b[^{}]*\}"), "!=="),),
+    "php": (_Form(re.compile(r"\bif[ \t]*\("), _FAILS_IN_PHP, "!=="),),
     "r": (
         _Form(
             re.compile(r"\bif[ \t]*\([ \t]*![ \t]*identical\("),
