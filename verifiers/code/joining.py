@@ -92,8 +92,10 @@ def joined(solution: str, test: JoinedTest) -> str:
         solution = repr(solution)
     if test.language in ("go", "go_test"):
         return _joined_go(solution, test)
-    if test.language == "php" and _DEATH.search(test.source):
-        test = structs.replace(test, source=_DEATH.sub("rewardline_die(", test.source) + _DYING)
+    if test.language in _FAILING:
+        failing, plain, behind = _FAILING[test.language]
+        source, count = failing.subn(plain, test.source)
+        test = structs.replace(test, source=source + behind) if count else test
     if test.language == "rust_test":
         solution = _TESTS_IN_RUST.sub("#[cfg(any())]", solution)
     source = test.source
@@ -110,9 +112,18 @@ def joined(solution: str, test: JoinedTest) -> str:
     return f"{source}\n{solution}" if test.language == "verilog" else f"{solution}\n{source}"
 
 
-_DEATH: Final = re.compile(r"(?<![\w$>:])(?:die|exit)[ \t]*\((?=[ \t]*[\"'])")
-"""What ends PHP with a text, and code 0: `if (f(1) !== 2) die("no");`"""
-_DYING: Final = "\nfunction rewardline_die($why) { fwrite(STDERR, $why); exit(1); }\n"
+_DEBUG: Final = (re.compile(r"\bdebug_assert(?=(?:_eq|_ne)?!)"), "assert", "")
+_FAILING: Final = {
+    # if (f(1) !== 2) die("no"); ends PHP with code 0
+    "php": (
+        re.compile(r"(?<![\w$>:])(?:die|exit)[ \t]*\((?=[ \t]*[\"'])"),
+        "rewardline_die(",
+        "\nfunction rewardline_die($why) { fwrite(STDERR, $why); exit(1); }\n",
+    ),
+    "rust": _DEBUG,
+    "rust_test": _DEBUG,
+}
+"""What fails a test, and ends a program well as it is run here; what stands for it; and what that needs."""
 _TESTS_IN_RUST = re.compile(r"#\[[ \t]*(?:cfg\([ \t]*test[ \t]*\)|test)[ \t]*\]")
 """What only tests have, as a solution may have tests of its own: `#[cfg(test)] mod tests`"""
 
