@@ -112,6 +112,11 @@ def joined(solution: str, test: JoinedTest) -> str:
     return f"{source}\n{solution}" if test.language == "verilog" else f"{solution}\n{source}"
 
 
+_CONSOLE: Final = (
+    re.compile(r"\bconsole\.assert\("),
+    "rewardlineAssert(",
+    "\nfunction rewardlineAssert(holds, ...why) { if (!holds) throw new Error(why.join(' ')); }\n",
+)
 _DEBUG: Final = (re.compile(r"\bdebug_assert(?=(?:_eq|_ne)?!)"), "assert", "")
 _FAILING: Final = {
     # if (f(1) !== 2) die("no"); ends PHP with code 0
@@ -120,6 +125,8 @@ _FAILING: Final = {
         "rewardline_die(",
         "\nfunction rewardline_die($why) { fwrite(STDERR, $why); exit(1); }\n",
     ),
+    "javascript": _CONSOLE,
+    "typescript": _CONSOLE,
     "rust": _DEBUG,
     "rust_test": _DEBUG,
 }
@@ -335,7 +342,7 @@ _SCRAMBLES = 10
 _OTHER_TRUTHS = {"true": "false", "True": "False", "TRUE": "FALSE", "false": "true", "False": "True", "FALSE": "TRUE"}
 _OTHER_LINE = r"^[ \t]*#[^\n]*|^[^\n]*\b(?:require|import|use|library|include|exit|quit)\b[^\n]*"
 _LITERAL = re.compile(
-    rf"(?P<other>{_OTHER_LINE}|%[-+ #0-9.]*[a-z])"
+    rf"(?P<other>{_OTHER_LINE}|\b(?:raise|throw|panic|die)\b[^\n]*|%[-+ #0-9.]*[a-z])"
     rf"|(?<![\w.])\d+(?:\.\d+)?|\b(?:{'|'.join(_OTHER_TRUTHS)})\b|(?<=[\"'])\w+(?=[\"'])",
     re.MULTILINE,
 )

@@ -272,7 +272,7 @@ class _Reader:
     def _asserted_in_go(self, head: re.Match[str]) -> _Check | None:
         """Testify's `assert.Equal(t, 2, f(1))`, and `assert.Equal(2, f(1))` behind `assert := assert.New(t)`."""
         pieces, close = self._pieces(head.end())
-        end = _STATEMENT_END.match(self._text, close + 1) if close is not None else None
+        end = _END_IN_GO.match(self._text, close + 1) if close is not None else None
         operands = pieces[1:] if pieces[:1] == ["t"] else pieces
         if end is None or len(operands) < 2:
             return None
@@ -636,6 +636,7 @@ class _Form:
 _FAILS_IN_GO: Final = re.compile(r"\{\s*(?:panic|os\.Exit|t\.(?:Error|Fatal|Fail)\w*)\([^{}]*\}(?!\s*else\b)")
 _FAILS_IN_PHP: Final = re.compile(r"\)\s*(?:\{\s*(?:throw|die|exit)\b[^{}]*\}|(?:throw|die|exit)\b[^{};]*;)(?!\s*else)")
 _DEFINED_IN_GO: Final = re.compile(r"(?P<name>\w+)[ \t]*:=")
+_END_IN_GO: Final = re.compile(r"[ \t]*(?:;|$|(?=\}))", re.MULTILINE)
 _NAMES_IN_GO: Final = re.compile(r"\b(\w+(?:[ \t]*,[ \t]*\w+)*)[ \t]*:=")
 _FORMS: Final = {
     "c": (_Form(re.compile(r"(?<![.\w])assert[ \t]*\("), re.compile(r"\)[ \t]*;"), separator=""),),

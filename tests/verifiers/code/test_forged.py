@@ -292,6 +292,7 @@ CHECKS: dict[str, tuple[str, str, list[str]]] = {
         [
             "if f(1) != 2 { panic(1) }",
             "if x := f(1); x != 2 { panic(x) }",
+            "assert.Equal(t, 2, f(1))",
             "if !reflect.DeepEqual(f(1), []int{2}) { t.Fatal(1) }",
         ],
     ),
@@ -309,7 +310,7 @@ CHECKS: dict[str, tuple[str, str, list[str]]] = {
     ),
     "lua": ("Lua", "{}\n", ["lu.assertEquals(f(1), {2})"]),
     "perl": ("Perl", "{}", ['if(eq_deeply(f(1), 2)) { print "ok!" } else { exit 1; }']),
-    "php": ("PHP", "{}", ['if (f(1) !== 2) { throw new Exception("no"); }']),
+    "php": ("PHP", "{}", ['if (f(1) !== 2) { throw new Exception("no"); }', 'if (f(1) !== 2) die("no");']),
     "r": ("R", "{}\n", ["if(!identical(f(1), 2)){quit('no', 1)}", "stopifnot(identical(f(1), 2))"]),
     "ruby": ("Ruby", "{}\n", ["assert_equal([2], f(1))"]),
     "rust": (
