@@ -341,8 +341,9 @@ def scrambled(test: JoinedTest) -> JoinedTest | None:
 _SCRAMBLES = 10
 _OTHER_TRUTHS = {"true": "false", "True": "False", "TRUE": "FALSE", "false": "true", "False": "True", "FALSE": "TRUE"}
 _OTHER_LINE = r"^[ \t]*#[^\n]*|^[^\n]*\b(?:require|import|use|library|include|exit|quit)\b[^\n]*"
+_MESSAGE = r"\b(?:raise|throw|panic|die)\b[^\n]*"
 _LITERAL = re.compile(
-    rf"(?P<other>{_OTHER_LINE}|\b(?:raise|throw|panic|die)\b[^\n]*|%[-+ #0-9.]*[a-z])"
+    rf"(?P<other>{_OTHER_LINE}|{_MESSAGE}|%[-+ #0-9.]*[a-z])"
     rf"|(?<![\w.])\d+(?:\.\d+)?|\b(?:{'|'.join(_OTHER_TRUTHS)})\b|(?<=[\"'])\w+(?=[\"'])",
     re.MULTILINE,
 )

@@ -708,11 +708,14 @@ _HELPER: Final = re.compile(
 )
 """The head of a test's own function that compares two values, which nothing calls any more."""
 _SCRIPT_NAMES: Final = r"^[ \t]*(?:const|var|let)[ \t]+"
+_TESTIFY: Final = (
+    r"^[ \t]*(?:import[ \t]+)?\"github\.com/stretchr/testify/\w+\"[ \t]*$"
+    r"|^[ \t]*\w+[ \t]*:=[ \t]*(?:assert|require)\.New\(t\)"
+)
 _LIBRARIES: Final = re.compile(
     rf"{_SCRIPT_NAMES}_[ \t]*=[ \t]*require\([\"']lodash[\"']\);?[ \t]*$"
     r"|^[ \t]*use[ \t]+(?:Test::Deep|Data::Compare)[ \t]*;[ \t]*$"
-    r"|^[ \t]*(?:import[ \t]+)?\"github\.com/stretchr/testify/(?:assert|require)\"[ \t]*$"
-    r"|^[ \t]*(?:assert|require)[ \t]*:=[ \t]*(?:assert|require)\.New\(t\)[ \t]*$",
+    rf"|{_TESTIFY}",
     re.MULTILINE,
 )
 """Lines that bring what compared values."""
