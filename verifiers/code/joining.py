@@ -92,6 +92,10 @@ def joined(solution: str, test: JoinedTest) -> str:
         solution = repr(solution)
     if test.language in ("go", "go_test"):
         return _joined_go(solution, test)
+    if test.language in _FAILING:
+        failing, plain, behind = _FAILING[test.language]
+        source, count = failing.subn(plain, test.source)
+        test = structs.replace(test, source=source + behind) if count else test
     if test.language == "rust_test":
         solution = _TESTS_IN_RUST.sub("#[cfg(any())]", solution)
     source = test.source
@@ -108,6 +112,25 @@ def joined(solution: str, test: JoinedTest) -> str:
     return f"{source}\n{solution}" if test.language == "verilog" else f"{solution}\n{source}"
 
 
+_CONSOLE: Final = (
+    re.compile(r"\bconsole\.assert\("),
+    "rewardlineAssert(",
+    "\nfunction rewardlineAssert(holds, ...why) { if (!holds) throw new Error(why.join(' ')); }\n",
+)
+_DEBUG: Final = (re.compile(r"\bdebug_assert(?=(?:_eq|_ne)?!)"), "assert", "")
+_FAILING: Final = {
+    # if (f(1) !== 2) die("no"); ends PHP with code 0
+    "php": (
+        re.compile(r"(?<![\w$>:])(?:die|exit)[ \t]*\((?=[ \t]*[\"'])"),
+        "rewardline_die(",
+        "\nfunction rewardline_die($why) { fwrite(STDERR, $why); exit(1); }\n",
+    ),
+    "javascript": _CONSOLE,
+    "typescript": _CONSOLE,
+    "rust": _DEBUG,
+    "rust_test": _DEBUG,
+}
+"""What fails a test, and ends a program well as it is run here; what stands for it; and what that needs."""
 _TESTS_IN_RUST = re.compile(r"#\[[ \t]*(?:cfg\([ \t]*test[ \t]*\)|test)[ \t]*\]")
 """What only tests have, as a solution may have tests of its own: `#[cfg(test)] mod tests`"""
 
@@ -187,10 +210,17 @@ def _joined_go(solution: str, test: JoinedTest) -> str:
         bodies[0] = _without_main(bodies[0], "go")
     imports = dict.fromkeys(_go_imports(solution))
     spare_imports = [*_go_imports(test.source), *_go_imports(test.prompt), '"testing"']
+    if test.prompt and not _GO_PACKAGE.search(test.prompt):  # the prompt is no whole head, so none can be completed
+        taken = {spec.rpartition("/")[2].strip('"') for spec in (*imports, *spare_imports)}
+        spare_imports += [f'"{name}"' for name in _GO_STANDARD if name.rpartition("/")[2] not in taken]
     imports |= dict.fromkeys(spec for spec in spare_imports if _is_used_in_go(spec, "\n".join(bodies)))
     lines = "".join(f"import {spec}\n" for spec in imports)
     body = bodies[1].replace(MARK, bodies[0], 1) if MARK in bodies[1] else "\n".join(bodies)
     return f"package {package}\n{lines}{body}"
+
+
+_GO_STANDARD: Final = ("bytes", "fmt", "math", "math/rand", "regexp", "sort", "strconv", "strings", "time", "unicode")
+"""What a function that begins without a package and imports may use of Go's library (HumanEval-X)."""
 
 
 def _go_imports(text: str) -> list[str]:
@@ -311,8 +341,9 @@ def scrambled(test: JoinedTest) -> JoinedTest | None:
 _SCRAMBLES = 10
 _OTHER_TRUTHS = {"true": "false", "True": "False", "TRUE": "FALSE", "false": "true", "False": "True", "FALSE": "TRUE"}
 _OTHER_LINE = r"^[ \t]*#[^\n]*|^[^\n]*\b(?:require|import|use|library|include|exit|quit)\b[^\n]*"
+_MESSAGE = r"\b(?:raise|throw|panic|die)\b[^\n]*"
 _LITERAL = re.compile(
-    rf"(?P<other>{_OTHER_LINE}|%[-+ #0-9.]*[a-z])"
+    rf"(?P<other>{_OTHER_LINE}|{_MESSAGE}|%[-+ #0-9.]*[a-z])"
     rf"|(?<![\w.])\d+(?:\.\d+)?|\b(?:{'|'.join(_OTHER_TRUTHS)})\b|(?<=[\"'])\w+(?=[\"'])",
     re.MULTILINE,
 )
@@ -426,6 +457,8 @@ _LACKED = re.compile(
             r"cannot find package \"([\w./-]+)\"",  # Go
             r"unresolved (?:import|module or unlinked crate) `(\w+)`|can't find crate for `(\w+)`",  # Rust
             r"Class \"(PHPUnit[\w\\]*)\" not found",
+            r"uninitialized constant (?:\w+::)*(RSpec|Minitest|Test)\b|undefined method [`'](describe)'",  # Ruby
+            r"nil value \(global '(describe|it|lu|luaunit)'\)",  # Lua
             r"Failed opening required '([\w./-]+)'",  # PHP
             r"collection not found[^\n]{0,80}\"([\w/-]+)\"",  # Racket
         )

@@ -133,8 +133,22 @@ async def judge(sandbox: Sandbox, workers: Workers, suite: Suite, program: Progr
     as_calls = tests.calls is not None and not (terms.objects or terms.prefers_programs or tests.shares_files)
     # A call finds the methods in a class of this name, and awaits a coroutine; an assert does neither.
     if as_calls and not any(word in program.source for word in ("Solution", "async")):
+        together = await _Programs(sandbox, program, terms, tests).judge() if _are_many(tests) else None
+        if together is not None and all(outcome.status is Status.PASS for outcome in together.outcomes):
+            return together
         return await _AssertedCalls(sandbox, workers, program, terms, tests).judge()
     return await _Programs(sandbox, program, terms, tests).judge()
+
+
+def _are_many(tests: TestPrograms) -> bool:
+    """Whether asserts are so many that a process for each of them costs much more than one for all.
+
+    In one they share its CPU seconds, so only a program that passes them all there needs no other.
+    """
+    return len(tests.names) > _MANY_ASSERTS
+
+
+_MANY_ASSERTS: Final = 50
 
 
 async def judge_text(sandbox: Sandbox, suite: Suite, response: str, terms: Terms) -> Judged:

@@ -10,6 +10,7 @@ that it checks has forms that are known here:
     if (!compare(x0, v0)) { throw ... }         if(eq_deeply(f(1), 2)) { print "ok!" } else { exit 1; }
     [[ $(f 1) = "2" ]]
     assert_eq!(f(1), 2)   lu.assertEquals(f(1), 2)   assert_equal(2, f(1))   assert(strcmp(f(1), "2") == 0)
+    assert.Equal(t, 2, f(1))
     if (f(1) !== 2) { throw ... }   if x := f(1); x != 2 { t.Fatal(x) }   if(!identical(f(1), 2)){quit('no', 1)}   { actual: f(1), expected: 2 }
 
 The test's text decides whether it is, and the expected values' own program, which holds nothing of a response.
@@ -221,7 +222,7 @@ class _Reader:
         if self._test.language == "bash":
             return self._bracketed(head)
         if self._test.language in ("go", "go_test"):
-            return self._compared_in_go(head)
+            return self._asserted_in_go(head) if head["testify"] else self._compared_in_go(head)
         return self._formed(head) if self._test.language in _FORMS else self._check(head)
 
     def _formed(self, head: re.Match[str]) -> _Check | None:
@@ -265,10 +266,18 @@ class _Reader:
         if statement and (defined := _DEFINED_IN_GO.match(statement)) and defined["name"] == actual:
             statement, actual = "", statement[defined.end() :].strip()
         check = self._related(head.start(), tail.end(), actual, expected, Likeness())
-        if check is None or not is_deep:
-            return check and replace(check, before=statement)
-        typed = "rewardlineTyped({})".format
-        return replace(check, before=statement, actual=typed(actual), expected=typed(check.expected))
+        check = check and replace(check, before=statement)
+        return _typed(check) if check is not None and is_deep else check
+
+    def _asserted_in_go(self, head: re.Match[str]) -> _Check | None:
+        """Testify's `assert.Equal(t, 2, f(1))`, and `assert.Equal(2, f(1))` behind `assert := assert.New(t)`."""
+        pieces, close = self._pieces(head.end())
+        end = _END_IN_GO.match(self._text, close + 1) if close is not None else None
+        operands = pieces[1:] if pieces[:1] == ["t"] else pieces
+        if end is None or len(operands) < 2:
+            return None
+        check = self._related(head.start(), end.end(), operands[1], operands[0], Likeness())
+        return None if check is None else _typed(check)
 
     def _unequal_in_go(self, condition: str) -> tuple[bool, list[str]]:
         """Whether two values are compared with their types, and both; none if the condition is another one."""
@@ -506,6 +515,12 @@ class _Reader:
                 yield match
 
 
+def _typed(check: _Check) -> _Check:
+    """The check of Go that tells its values with their types."""
+    typed = "rewardlineTyped({})".format
+    return replace(check, actual=typed(check.actual), expected=typed(check.expected))
+
+
 def _after(statement: str, check: str) -> str:
     return f"{{ {statement}; {check} }}" if statement else check
 
@@ -619,7 +634,9 @@ class _Form:
 
 
 _FAILS_IN_GO: Final = re.compile(r"\{\s*(?:panic|os\.Exit|t\.(?:Error|Fatal|Fail)\w*)\([^{}]*\}(?!\s*else\b)")
+_FAILS_IN_PHP: Final = re.compile(r"\)\s*(?:\{\s*(?:throw|die|exit)\b[^{}]*\}|(?:throw|die|exit)\b[^{};]*;)(?!\s*else)")
 _DEFINED_IN_GO: Final = re.compile(r"(?P<name>\w+)[ \t]*:=")
+_END_IN_GO: Final = re.compile(r"[ \t]*(?:;|$|(?=\}))", re.MULTILINE)
 _NAMES_IN_GO: Final = re.compile(r"\b(\w+(?:[ \t]*,[ \t]*\w+)*)[ \t]*:=")
 _FORMS: Final = {
     "c": (_Form(re.compile(r"(?<![.\w])assert[ \t]*\("), re.compile(r"\)[ \t]*;"), separator=""),),
@@ -628,7 +645,7 @@ _FORMS: Final = {
         _Form(re.compile(r"(?<![.\w])assert![ \t]*\("), re.compile(r"\)[ \t]*;"), separator=""),
     ),
     "lua": (_Form(re.compile(r"(?<![.\w])(?:lu|luaunit)\.assertEquals\("), re.compile(r"\)[ \t]*;?(?=\s)")),),
-    "php": (_Form(re.compile(r"\bif[ \t]*\("), re.compile(r"\)[ \t]*\{\s*throw\b[^{}]*\}"), "!=="),),
+    "php": (_Form(re.compile(r"\bif[ \t]*\("), _FAILS_IN_PHP, "!=="),),
     "r": (
         _Form(
             re.compile(r"\bif[ \t]*\([ \t]*![ \t]*identical\("),
@@ -646,7 +663,9 @@ _FORMS: Final = {
     ),
 }
 _FORMS["rust_test"] = _FORMS["rust"]
-_HEADS.update(dict.fromkeys(("go", "go_test"), re.compile(r"\bif[ \t]+")))
+_HEADS.update(
+    dict.fromkeys(("go", "go_test"), re.compile(r"\bif[ \t]+|(?<![.\w])(?P<testify>(?:assert|require)\.Equal)\("))
+)
 _HEADS.update({name: re.compile("|".join(form.head.pattern for form in forms)) for name, forms in _FORMS.items()})
 _SIGNS: Final = frozenset({"===", "!==", "==", "!=", "<=", ">=", "&&", "||"})
 _GO_TABLE: Final = re.compile(
@@ -689,9 +708,14 @@ _HELPER: Final = re.compile(
 )
 """The head of a test's own function that compares two values, which nothing calls any more."""
 _SCRIPT_NAMES: Final = r"^[ \t]*(?:const|var|let)[ \t]+"
+_TESTIFY: Final = (
+    r"^[ \t]*(?:import[ \t]+)?\"github\.com/stretchr/testify/\w+\"[ \t]*$"
+    r"|^[ \t]*\w+[ \t]*:=[ \t]*(?:assert|require)\.New\(t\)"
+)
 _LIBRARIES: Final = re.compile(
     rf"{_SCRIPT_NAMES}_[ \t]*=[ \t]*require\([\"']lodash[\"']\);?[ \t]*$"
-    r"|^[ \t]*use[ \t]+(?:Test::Deep|Data::Compare)[ \t]*;[ \t]*$",
+    r"|^[ \t]*use[ \t]+(?:Test::Deep|Data::Compare)[ \t]*;[ \t]*$"
+    rf"|{_TESTIFY}",
     re.MULTILINE,
 )
 """Lines that bring what compared values."""

@@ -422,6 +422,7 @@ module RewardlineTeller
     when Float
       return %({"$":"#{v.to_s.downcase}"}) unless v.finite?
       v == v.floor ? v.to_i.to_s : v.to_s
+    when Rational then v.to_f.to_r == v ? image(v.to_f) : %({"$":"Rational","of":#{v.to_s.dump}})
     when String then v.dup.force_encoding('BINARY').dump
     when Symbol then %({"$":#{image(v.to_s)}})
     when Array then "[#{all(v).join(',')}]"

@@ -362,3 +362,48 @@ def test_a_library_of_go_or_php_that_boxes_lack_is_no_fault_of_the_solution(benc
     for solution in (_GO_ADD, "func Add(a, b int) int { return 0 }", "func Add("):
         with pytest.raises(Unavailable, match="testify"):
             bench.judge(f"```go\n{solution}\n```", {"language": "go", "tests": test})
+
+
+@table(
+    ("language", "test", "right", "wrong"),
+    [
+        # `die` with a text ends PHP with code 0
+        ("php", 'foreach ([1] as $n) { f($n) === 2 or die("no"); }', "<?php function f($x) { return 2; }",
+         "<?php function f($x) { exit(0); }"),
+        ("php", 'if (f(1) !== 2) die("no");', "<?php function f($x) { return 2; }", "<?php function f($x) { return 3; }"),
+        # so are many rows of HumanEval-X (Apache-2.0): node prints what does not hold, and goes on
+        ("javascript", "for (const n of [1]) { console.assert(JSON.stringify(f(n)) === JSON.stringify([2])); }",
+         "const f = n => [2];", "const f = n => [3];"),
+        # a row of MBXP (Apache-2.0): the values hold spaces, and only the message shows a number
+        ("ruby", 'x0 = f("Quad      Core")\nv0 = "Quad Core"\nif x0 != v0\n    raise StandardError, "Error at test case 2"\nend',
+         "def f(x) x.split.join(' ') end", "def f(x) x end"),
+        ("ruby", "assert_equal(4, f(1))", "def f(x) Rational(4, 1) end", "def f(x) Rational(9, 2) end"),
+    ],
+)  # fmt: skip
+def test_failing_in_the_way_of_a_language_is_failing(
+    bench: Bench, language: str, test: str, right: str, wrong: str
+) -> None:
+    reference = {"language": language, "tests": test}
+    verdicts = [bench.judge(f"```{language}\n{solution}\n```", reference) for solution in (right, wrong)]
+    assert [(verdict.status, verdict.score) for verdict in verdicts] == [(Status.OK, 1.0), (Status.OK, 0.0)]
+
+
+def test_debug_asserts_of_rust_are_asserts() -> None:
+    test = JoinedTest("fn main() { debug_assert_eq!(f(1), 2); debug_assert!(f(1) > 1); }", "rust")
+    assert "debug_assert" not in joined("fn f(n: i32) -> i32 { n }", test)
+    assert joined("fn f(n: i32) { debug_assert!(n > 1); }", test).startswith("fn f(n: i32) { debug_assert!")
+
+
+def test_a_function_of_go_may_be_completed_with_what_it_cannot_import() -> None:
+    row = {
+        "language": "go",
+        "prompt": "func Root(n float64) float64 {\n",
+        "test_setup": 'package main\n\nimport (\n    "testing"\n    "github.com/stretchr/testify/assert"\n)\n',
+        "test": "func TestRoot(t *testing.T) {\n    assert := assert.New(t)\n    assert.Equal(2.0, Root(4))\n}\n",
+    }
+    test = test_of(row)
+    assert test.split is not None
+    telling = joined("func Root(n float64) float64 {\n    return math.Sqrt(n)\n}\n", test.split.telling)
+    assert 'import "math"' in telling
+    assert "testify" not in telling
+    assert "2.0" in test.split.expected

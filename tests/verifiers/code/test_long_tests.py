@@ -9,6 +9,7 @@ from sandbox import languages
 from sandbox.base import Built, Exit, Isolation, Program, Run, RunResult, Sandbox
 from sandbox.workers import Workers
 from tests.loop_steps import MeasuredLoop, longest_step_s
+from tests.verifiers.code.bench import Bench
 from verifiers.base import Item, Resources, Status, Verdict
 from verifiers.code import Code, CodeParams, create
 
@@ -82,3 +83,56 @@ def test_a_long_test_never_holds_up_the_loop(language: str, chars: int) -> None:
         longest_s, verdicts = runner.run(_judged(language, chars))
     assert [verdict.status for verdict in verdicts] == [Status.OK]
     assert longest_s < _LONGEST_S
+
+
+class Counting(Sandbox):
+    """Counts the runs of real boxes."""
+
+    def __init__(self, boxes: Sandbox) -> None:
+        self._boxes = boxes
+        self.isolation = boxes.isolation
+        self.runs = 0
+
+    async def start(self) -> None:
+        pass
+
+    async def stop(self) -> None:
+        pass
+
+    @property
+    def languages(self) -> frozenset[str]:
+        return self._boxes.languages
+
+    @property
+    def slots(self) -> int:
+        return self._boxes.slots
+
+    async def run(
+        self, program: Program, runs: Sequence[Run], on_result: Callable[[int, RunResult], bool] | None = None
+    ) -> Built:
+        def take(position: int, result: RunResult) -> bool:
+            self.runs += 1
+            return on_result is None or on_result(position, result)
+
+        return await self._boxes.run(program, runs, take)
+
+
+@pytest.mark.parametrize(
+    ("body", "score", "most_runs"),
+    [
+        ("return x", 1.0, 1),
+        ("return x if x != 70 else 0", 0.0, 72),
+        # alone each is within its time, and all of them together are not
+        ("sum(range(300_000)) if x % 2 else 0; return x", 1.0, 90),
+    ],
+)
+def test_many_asserts_need_no_process_each(bench: Bench, body: str, score: float, most_runs: int) -> None:
+    counting = Counting(bench.sandbox)
+    verifier, bench.verifier = bench.verifier, Code(Resources(bench.workers, counting))
+    try:
+        tests = [f"assert f({number}) == {number}" for number in range(80)]
+        verdict = bench.judge(f"```python\ndef f(x):\n    {body}\n```", {"tests": tests}, time_limit_s=0.25)
+    finally:
+        bench.verifier = verifier
+    assert (verdict.status, verdict.score) == (Status.OK, score)
+    assert counting.runs <= most_runs

@@ -48,7 +48,7 @@ LANGUAGES: Final[dict[str, tuple[str, str, str, list[str]]]] = {
     "c": (
         "int f(int n) { return 2; }",
         "int main() { assert(f(1) == 2); }",
-        "int main() { for (int n = 0; n < 2; n++) assert(f(n) == 2); }",
+        "#include <assert.h>\nint main() { for (int n = 0; n < 2; n++) assert(f(n) == 2); }",
         [
             "int x[1u << 29] = {1};\nint f(int n) { return x[n]; }",
             '#include "/dev/zero"\nint f(int n) { return 2; }',
@@ -63,7 +63,7 @@ LANGUAGES: Final[dict[str, tuple[str, str, str, list[str]]]] = {
     "cpp": (
         "int f(int n) { return 2; }",
         "int main() { assert(f(1) == 2); }",
-        "int main() { for (int n = 0; n < 2; n++) assert(f(n) == 2); }",
+        "#include <cassert>\nint main() { for (int n = 0; n < 2; n++) assert(f(n) == 2); }",
         [
             "template<class T, int N> struct P { using X = P<P<T, N - 1>, N - 1>; typename X::X x; };\nP<int, 40> p;\n"
             "int f(int n) { return 3; }",
@@ -101,7 +101,7 @@ LANGUAGES: Final[dict[str, tuple[str, str, str, list[str]]]] = {
     "javascript": (
         "const f = n => 2;",
         "assert.equal(f(1), 2);",
-        "for (const n of [1]) assert(f(n) === 2);",
+        "const assert = require('assert');\nfor (const n of [1]) assert(f(n) === 2);",
         [
             "const f = n => { let x = []; for (let i = 0; i < 1e5; i++) x = [x]; return x; };",
             "const f = n => 'x'.repeat(3e8);",
@@ -114,7 +114,7 @@ LANGUAGES: Final[dict[str, tuple[str, str, str, list[str]]]] = {
     ),
     "lua": (
         "function f(n) return 2 end",
-        "lu.assertEquals(f(1), 2)",
+        "lu = require('luaunit')\nlu.assertEquals(f(1), 2)",
         "for n = 1, 2 do assert(f(n) == 2) end",
         [
             "function f(n) n = {} n[1] = n return n end",
