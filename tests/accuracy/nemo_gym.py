@@ -1,7 +1,7 @@
 """Posts rollouts of NeMo-Gym's servers to a running service, and prints a table of the rewards that are equal.
 
 `python -m tests.accuracy.nemo_gym rollouts.jsonl.gz http://localhost:8080`; a line is `{"server": ..., "row": ...}`, and the
-row holds the server's `reward`. docs/nemo-gym.md has the table.
+row holds the server's `reward`. With `--page` the table goes into docs/nemo-gym.md.
 """
 
 import gzip
@@ -16,7 +16,10 @@ from typing import Any
 import httpx
 
 from service.doors.compat.nemo_gym_servers import recipe_of
+from tests.conftest import ROOT
 
+_PAGE = ROOT / "docs" / "nemo-gym.md"
+_BEGIN, _END = "<!-- measured -->\n", "\n<!-- end -->"
 _SHOWN = 110
 _DIGITS = 1e-9
 
@@ -62,6 +65,14 @@ def _short(text: str) -> str:
     return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
 
 
+def _write_page(lines: str) -> None:
+    before, rest = _PAGE.read_text(encoding="utf-8").split(_BEGIN)
+    _PAGE.write_text(f"{before}{_BEGIN}{lines}{_END}{rest.split(_END)[1]}", encoding="utf-8")
+
+
 if __name__ == "__main__":
     with httpx.Client(base_url=sys.argv[2], timeout=300) as to_service:
-        print("\n".join(table(to_service, rollouts(Path(sys.argv[1])))))
+        measured = "\n".join(table(to_service, rollouts(Path(sys.argv[1]))))
+    print(measured)
+    if "--page" in sys.argv:
+        _write_page(measured)

@@ -158,6 +158,8 @@ class Comparison:
             return self._rounded(reference, answer)
         if reference_relates and answer_relates:
             return self._two_relations(reference, answer)
+        if reference.kind == "cong" and answer.kind == "mod":  # `2 \bmod 5` names the class `2 \pmod 5`
+            return self._congruences(reference, Node("cong", (Node("sym", leaf=""), *answer.args)))
         value = relations.assigned(reference if reference_relates else answer)
         if value is None and answer_relates and not values.names(reference):
             value = relations.total(answer)

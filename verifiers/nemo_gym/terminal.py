@@ -1,7 +1,7 @@
 """A server that compares the next step in a terminal with a demonstrated one: terminal_multi_harness."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from difflib import SequenceMatcher
 from typing import Any, Final
 
@@ -12,8 +12,9 @@ from verifiers.rules.schemas import Schema, compile_schema
 
 _SAME: Final = 0.9
 """The least likeness of two commands that are the same."""
-
+_KINDS: Final[Mapping[Any, type]] = {"array": list, "object": dict}
 Arguments = Mapping[str, Any]
+Call = tuple[str, Any]
 Compared = Callable[[Arguments, Arguments, float], bool]
 """Whether the made arguments match the expected ones, by a least likeness."""
 
@@ -46,24 +47,25 @@ def terminal_multi_harness(rollout: Rollout) -> Judgement:
 
 SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {"terminal_multi_harness": terminal_multi_harness}
 
-Call = tuple[str, Any]
-
 
 def _matches(
-    call: Call,
-    expected_call: Call,
-    schemas: Mapping[str, Mapping[str, Any]],
-    compared: Mapping[str, Compared],
-    bound: float,
+    call: Call, expected_call: Call, schemas: Mapping[str, Arguments], compared: Mapping[str, Compared], bound: float
 ) -> bool:
-    (name, arguments), (wanted_name, expected) = call, expected_call
-    if not isinstance(arguments, dict) or name not in schemas:
+    (name, arguments), (expected_name, expected) = call, expected_call
+    if not isinstance(arguments, dict) or name not in schemas or name != expected_name:
         return False
-    arguments = _typed(arguments, schemas[name])
-    if not _compiled(schemas[name]).holds(arguments) or name != wanted_name or not arguments.keys() <= expected.keys():
+    properties = schemas[name].get("properties") or {}
+    arguments = {key: _read(value, properties.get(key)) for key, value in arguments.items()}
+    if not _compiled(schemas[name]).holds(arguments) or not arguments.keys() <= expected.keys():
         return False
-    compare = compared.get(name)
-    return compare is None or compare(arguments, expected, bound)
+    return name not in compared or compared[name](arguments, expected, bound)
+
+
+def _read(value: Any, schema: Any) -> Any:
+    """A list or an object that was given as text; anything else as it is."""
+    kind = _KINDS.get(schema.get("type")) if isinstance(schema, dict) and isinstance(schema.get("type"), str) else None
+    read = parsed(value) if kind is not None and isinstance(value, str) else None
+    return read if kind is not None and isinstance(read, kind) else value
 
 
 def _expected(call: Any) -> Call:
@@ -78,150 +80,105 @@ def _order(call: Call) -> tuple[str, str]:
     return call[0], json.dumps(call[1], sort_keys=True)
 
 
-def _schemas(rollout: Rollout) -> Mapping[str, Mapping[str, Any]]:
+def _schemas(rollout: Rollout) -> Mapping[str, Arguments]:
     """The schemas of the declared tools, by their names; each has compiled.
 
     Raises:
         InvalidItem: one of them is not a schema, or there are none.
     """
-    schemas: dict[str, Mapping[str, Any]] = {}
     tools = rollout.row.get("declared_tools")
-    for tool in tools if isinstance(tools, list) else ():
-        function = tool.get("function", tool) if isinstance(tool, dict) else None
-        name, schema = (
-            (function.get("name"), function.get("parameters")) if isinstance(function, dict) else (None, None)
-        )
-        if isinstance(name, str) and isinstance(schema, dict):
-            _compiled(schema)
-            schemas[name] = schema
+    objects = [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
+    functions = [function for tool in objects if isinstance(function := tool.get("function", tool), dict)]
+    pairs = [(function.get("name"), function.get("parameters")) for function in functions]
+    schemas = {name: schema for name, schema in pairs if isinstance(name, str) and isinstance(schema, dict)}
     if not schemas:
         raise InvalidItem("bad_row", "the row needs 'declared_tools' as a list of functions; add it")
+    for schema in schemas.values():
+        _compiled(schema)
     return schemas
 
 
-def _compiled(schema: Mapping[str, Any]) -> Schema:
+def _compiled(schema: Arguments) -> Schema:
     compiled = compile_schema(schema, check_formats=False)
     if isinstance(compiled, str):
         raise InvalidItem("bad_row", f"the row's 'declared_tools': {compiled}")
     return compiled
 
 
-def _typed(arguments: Arguments, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments, with lists and objects read that were given as text."""
-    properties = schema.get("properties")
-    kinds = (
-        {name: part.get("type") for name, part in properties.items() if isinstance(part, dict)} if properties else {}
-    )
-    return {name: _read(value, _KINDS.get(str(kinds.get(name)))) for name, value in arguments.items()}
+def _alike(name: str, form: Callable[[Any], str | None]) -> Compared:
+    """Whether an argument is like the expected one, both in a form; those without one are not."""
 
-
-_KINDS: Final[Mapping[str, type]] = {"array": list, "object": dict}
-
-
-def _read(value: Any, kind: type | None) -> Any:
-    read = parsed(value) if kind is not None and isinstance(value, str) else None
-    return read if kind is not None and isinstance(read, kind) else value
-
-
-def _alike(first: str, second: str, bound: float) -> bool:
-    return SequenceMatcher(None, second, first).ratio() >= bound
-
-
-def _text(name: str, *, lower: bool = False, plain: bool = False) -> Compared:
-    """Texts that are alike but for the ends of lines and white space around."""
-
-    def compare(arguments: Arguments, expected: Arguments, bound: float) -> bool:
-        value, target = arguments.get(name), expected.get(name)
-        if (
-            not isinstance(value, str)
-            or not isinstance(target, str)
-            or (plain and not (value.strip() and target.strip()))
-        ):
-            return False
-        if not plain:
-            value, target = (part.replace("\r\n", "\n").replace("\r", "\n").strip() for part in (value, target))
-        return _alike(value.lower(), target.lower(), bound) if lower else _alike(value, target, bound)
+    def compare(made: Arguments, expected: Arguments, bound: float) -> bool:
+        text, target = form(made.get(name)), form(expected.get(name))
+        return text is not None and target is not None and SequenceMatcher(None, target, text).ratio() >= bound
 
     return compare
 
 
-def _equal(*names: str) -> Compared:
-    return lambda arguments, expected, _: all(arguments.get(name) == expected.get(name) for name in names)
+def _same(form: Callable[[Arguments], Any]) -> Compared:
+    """Whether a form of the arguments is equal to that of the expected ones; None never is."""
+    return lambda made, expected, _: form(made) is not None and form(made) == form(expected)
 
 
-def _plan(arguments: Arguments, _: Arguments, __: float) -> bool:
-    plan = arguments.get("plan")
+def _fields(*names: str) -> Compared:
+    return _same(lambda arguments: [arguments.get(name) for name in names])
+
+
+def _command(value: Any) -> str | None:
+    return value.replace("\r\n", "\n").replace("\r", "\n").strip() if isinstance(value, str) else None
+
+
+def _words(value: Any) -> str | None:
+    return None if (text := _command(value)) is None else text.lower()
+
+
+def _program(value: Any) -> str | None:
+    return value if isinstance(value, str) and value.strip() else None
+
+
+def _todos(arguments: Arguments) -> Any:
+    todos = arguments.get("todos")
+    if not isinstance(todos, list) or not all(isinstance(todo, dict) for todo in todos):
+        return None
+    return [(todo.get("status"), todo.get("priority")) for todo in todos]
+
+
+def _paths(arguments: Arguments) -> Any:
+    paths = arguments.get("paths")
+    if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
+        return None
+    return sorted(path.strip() for path in paths) or None
+
+
+def _plan(made: Arguments, _: Arguments, __: float) -> bool:
+    plan = made.get("plan")
     return bool(plan.strip() if isinstance(plan, str) else plan)
 
 
-def _result(arguments: Arguments, expected: Arguments, bound: float) -> bool:
-    result, target = (json.dumps(call.get("result"), sort_keys=True) for call in (arguments, expected))
-    return _alike(result, target, bound)
+def _edit(made: Arguments, expected: Arguments, bound: float) -> bool:
+    return _fields("filePath", "replaceAll")(made, expected, bound) and made.get("oldString") != made.get("newString")
 
 
-def _todos(arguments: Arguments, reference: Arguments, _: float) -> bool:
-    todos, targets = arguments.get("todos"), reference.get("todos")
-    if not isinstance(todos, list) or not isinstance(targets, list) or len(todos) != len(targets):
-        return False
-    return all(_has_same_state(todo, expected) for todo, expected in zip(todos, targets, strict=True))
-
-
-def _has_same_state(todo: Any, expected: Any) -> bool:
-    if not isinstance(todo, dict) or not isinstance(expected, dict):
-        return False
-    return all(todo.get(key) == expected.get(key) for key in ("status", "priority"))
-
-
-def _edit(arguments: Arguments, expected: Arguments, bound: float) -> bool:
-    return _equal("filePath", "replaceAll")(arguments, expected, bound) and arguments.get("oldString") != arguments.get(
-        "newString"
-    )
-
-
-def _page(arguments: Arguments, expected: Arguments, _: float) -> bool:
-    url, expected_url = arguments.get("url"), expected.get("url")
-    return (
-        isinstance(url, str)
-        and isinstance(expected_url, str)
-        and url.lower().strip() == expected_url.lower().strip() != ""
-    )
-
-
-def _finish(arguments: Arguments, expected: Arguments, bound: float) -> bool:
-    paths, targets = (_paths(call.get("paths")) for call in (arguments, expected))
-    return (
-        bool(paths)
-        and paths == targets
-        and bool(arguments.get("reason"))
-        and _text("reason", lower=True)(arguments, expected, bound)
-    )
-
-
-def _paths(value: Any) -> Sequence[str] | None:
-    is_list = isinstance(value, list) and all(isinstance(path, str) for path in value)
-    return sorted(path.strip() for path in value) if is_list else None
+def _finish(made: Arguments, expected: Arguments, bound: float) -> bool:
+    is_like = _same(_paths)(made, expected, bound) and _alike("reason", _words)(made, expected, bound)
+    return is_like and bool(made.get("reason"))
 
 
 _HARNESSES: Final[Mapping[str, Mapping[str, Compared]]] = {
-    "codex": {"exec_command": _text("cmd"), "update_plan": _plan},
-    "agent006": {"execute_python": _text("code", plain=True), "return_result": _result},
+    "codex": {"exec_command": _alike("cmd", _command), "update_plan": _plan},
+    "agent006": {
+        "execute_python": _alike("code", _program),
+        "return_result": _alike("result", lambda value: json.dumps(value, sort_keys=True)),
+    },
     "opencode": {
-        "bash": _text("command"),
-        "todowrite": _todos,
-        "read": _equal("filePath"),
-        "write": _equal("filePath"),
-        "edit": _edit,
-        "glob": _equal("pattern", "path"),
-        "grep": _equal("pattern", "path", "include"),
-        "webfetch": _equal("url", "format"),
-        "skill": _equal("name"),
-        "task": _equal("subagent_type"),
+        "bash": _alike("command", _command), "todowrite": _same(_todos), "read": _fields("filePath"),
+        "write": _fields("filePath"), "edit": _edit, "glob": _fields("pattern", "path"),
+        "grep": _fields("pattern", "path", "include"), "webfetch": _fields("url", "format"), "skill": _fields("name"),
+        "task": _fields("subagent_type"),
     },
     "stirrup": {
-        "code_exec": _text("cmd"),
-        "web_search": _text("query", lower=True),
-        "fetch_web_page": _page,
-        "finish": _finish,
+        "code_exec": _alike("cmd", _command), "web_search": _alike("query", _words), "finish": _finish,
+        "fetch_web_page": _same(lambda arguments: (_words(arguments.get("url")) or None)),
     },
-}
+}  # fmt: skip
 """How the calls of a harness are compared, by the name of the tool."""

@@ -290,6 +290,18 @@ COLLATZ = r"\begin{cases} 3n+1, & n \text{ odd} \\ \frac{n}{2}, & n \text{ even}
         (COLLATZ, r"\begin{cases} n/2 & 2 \mid n \end{cases}", 0),
         (r"\begin{cases} 1 & n \text{ even} \\ -1 & n \text{ odd}\end{cases}", "(-1)^n", 1),
         (r"\begin{cases} 1 & n \text{ even} \\ -1 & n \text{ odd}\end{cases}", "(-1)^{n+1}", 0),
+        (
+            r"\begin{cases}1,&n=1\\2n,&n\geq2\end{cases}",
+            r"\begin{cases}1, & \text{if } n=1,\\ 2n, & n\ge 2.\end{cases}",
+            1,
+        ),
+        (
+            r"\begin{cases}1,&n=1\\2n,&n\geq2\end{cases}",
+            r"\begin{cases}1, & \text{if } n=1,\\ 2n, & n\ge 3.\end{cases}",
+            0,
+        ),
+        (r"2 \pmod 5", r"7 \bmod 5", 1),
+        (r"2 \pmod 5", r"3 \bmod 5", 0),
         ("|x|", r"f(x) = x \text{ if } x \ge 0 \text{ and } -x \text{ otherwise}", 1),
         ("|x|", "-x if x ≥ 0 and x otherwise", 0),
         ("|x|", "x if x >= 0, -x if x < 0", 1),

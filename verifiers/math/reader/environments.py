@@ -84,6 +84,7 @@ def _cases(reader: Levels) -> Node:
         conditional = conditional or reader.is_at("&")
         condition = _condition(reader) if reader.take("&") else reader.node("text", leaf="otherwise")
         rows.append(reader.node("case", value, condition))
+        reader.take(".")  # a stop of the sentence
         if not reader.take("newline") and not reader.is_at("end"):
             raise Unreadable("in a case")
     if not conditional:
