@@ -55,7 +55,7 @@ _GOVERNS = {
 _ENDS_SCOPE = frozenset([Kind.SO, Kind.BUT, Kind.BECAUSE])
 _SKIPPED = frozenset([Kind.THE, Kind.NOUN, Kind.RIGHT])
 _COMMAS = frozenset(",，、،؛;；:：—–()（）")
-OPENS = frozenset("([{<\"'“‘«「『【《〈\\$#|")
+OPENS = frozenset("(（[{<\"'“‘«「『【《〈\\$#|")
 _TELLS = frozenset(":：=—–-→⇒➜⟹>∴")
 _JOINS = frozenset([",", "，", "、", "/", "&", "+", "|", ";", "；"])
 _QUESTION = frozenset("?？؟")
@@ -1049,7 +1049,7 @@ _STAYS = frozenset([Kind.SAID, Kind.MAYBE])
 """What reaches a mark across a comma, too: "Perhaps, 12"; not "if so, 12"."""
 _LEADS_TO = frozenset([Kind.RESULT, Kind.THE, Kind.NOUN, Kind.RIGHT, Kind.ANSWER, Kind.IS, Kind.IT])
 _LEADS = frozenset([Kind.RESULT, Kind.THE, Kind.NOUN, Kind.RIGHT, Kind.ANSWER, Kind.IS])
-_CLOSES = frozenset(")]}>\"'”’»」』】》〉$%°\\")
+_CLOSES = frozenset(")）]}>\"'”’»」』】》〉$%°\\")
 _BETWEEN_ITEMS = _JOINS | OPENS | _CLOSES
 _JOINTS = frozenset([Kind.OR, Kind.MAYBE, Kind.JOINS, Kind.THE, Kind.NOUN])
 _MAX_COUNTED_WORDS = 3
