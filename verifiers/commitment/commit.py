@@ -991,7 +991,17 @@ class _Reader:
         inner = {at for cue in sentence.cues if cue.kind is Kind.ALSO for at in range(cue.first + 1, cue.stop)}
         against = [cue for cue in sentence.cues if cue.kind in _NOT_PLAIN and cue.first not in inner]
         is_plain = all(cue.kind is Kind.IF and cue.first == 0 and commas for cue in against)
-        is_word = any(map(str.isalpha, sentence.text[first.start : first.end]))
+        before = sentence.skipped(place) - 1
+        is_read = (
+            before < 0
+            or sentence.words[before].text[0].isdigit()
+            or sentence.words[before].text in listed("auxiliaries")
+            or any(c.first <= before < c.stop for c in sentence.cues)
+        )
+        if not is_read or not self._goes_on_plainly(sentence, sentence.place(first.span)[1]):
+            return None  # "Paris, Texas" is another place, and so is "near Paris".
+        is_led_on = self._text[first.end : sentence.end + 1].lstrip("*_ ").startswith((":", "："))
+        is_word = _WORD.search(sentence.text, first.start, first.end) is not None and not is_led_on
         is_told = is_plain and is_word and not self._is_unmade(Offer(first.value or CONFLICT, first.span, 0, 2, "line"))
         return first if is_told else None
 
@@ -1084,9 +1094,9 @@ _PARTS = frozenset([Kind.BECAUSE, Kind.BUT, Kind.SO])
 _LEFT_OUT = frozenset([Kind.EXCEPT])
 _BEGINS = frozenset([Kind.SO, Kind.THE, Kind.RIGHT])
 _CLOSING = frozenset(')]*_"”$')
-_NOT_PLAIN = frozenset(
-    [Kind.NOT, Kind.BAD, Kind.DOUBT, Kind.MAYBE, Kind.IF, Kind.SAID, Kind.OR, Kind.WRONG, Kind.NO, Kind.FALSE, Kind.BUT]
-)
+_NOT_PLAIN = frozenset([*_UNSETTLED, Kind.FALSE, Kind.OTHER])
+_WORD = re.compile(r"(?<!\d)(?<!\d\s)[^\W\d_]{3,}")
+"""A word that is not the unit of a number."""
 _OPEN = frozenset([Kind.ALSO, Kind.OTHER, Kind.MAYBE, Kind.IF, Kind.SAID, Kind.DOUBT])
 
 

@@ -63,8 +63,10 @@ class Options:
         self.digest = blake2b(repr((texts, multi)).encode(), digest_size=16).digest()
         """Names these options in memories, which then need not hold the options themselves."""
         self.may_ask = any(text.rstrip().endswith(("?", "？")) for text in texts.values())
-        self._by_text = _alone({label: text.strip() for label, text in texts.items() if label != text.strip()})
         self._by_label = {commitment.fold(label).casefold(): label for label in texts}
+        self._by_text = _alone(
+            {label: text.strip() for label, text in texts.items() if text.strip(EDGES).casefold() in self._by_label}
+        )
         self._by_sign = {
             sign: label for signs in (*PLACES, *CIRCLED) for sign, label in zip(signs, texts, strict=False)
         }
