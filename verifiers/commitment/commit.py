@@ -571,6 +571,9 @@ class _Reader:
     def _judged(self, sentence: Sentence, mentions: Sequence[Mention], place: int) -> Sequence[Stance]:
         spans = [each.span for each in mentions]
         found = []
+        if self._values.may_ask and mentions and self._asks_itself(sentence, mentions[-1]):
+            # The mark belongs to an option that asks: "It can best answer (A) Is wax faster?"
+            sentence = Sentence(sentence.text, sentence.start, sentence.end, "")
         for each in mentions:
             stance = sentence.stance(each.span, [span for span in spans if span != each.span])
             if stance is Stance.STATED and each is mentions[0] and place and self._is_headed(place, each):
@@ -585,6 +588,11 @@ class _Reader:
             found.append(stance)
         return found
 
+    def _asks_itself(self, sentence: Sentence, mention: Mention) -> bool:
+        """Whether the mark of a question ends the text of an option."""
+        is_last = not self._text[mention.end : sentence.end].strip(' ?？"”')
+        return is_last and mention.end - mention.start > _SHORT_CHARS
+
     def _is_reason(self, sentence: Sentence, one: Mention, other: Mention) -> bool:
         first, stop = sentence.place((one.end, other.start))
         return any(cue.kind is Kind.BECAUSE and first <= cue.first < stop for cue in sentence.cues)
@@ -593,6 +601,8 @@ class _Reader:
         """Whether a mention belongs to the reason for the statement before it."""
         first = sentence.place(mention.span)[0]
         parts = [cue for cue in sentence.cues if cue.kind in _PARTS and cue.first > 0 and cue.stop <= first]
+        # "The vents are located in the lower half" is a verb, no reason.
+        parts = [cue for cue in parts if cue.kind is not Kind.BECAUSE or sentence.ends_in(_IS, cue.first) is None]
         if not parts or parts[-1].kind is not Kind.BECAUSE:
             return False
         # "The largest city where the plane is built is Tokyo": the second verb is that of the statement.
@@ -968,6 +978,35 @@ class _Reader:
             return self._found(names, "line", lines[place].span())
         return self._stated(end)
 
+    def _only_told(self, reads: Sequence[Read]) -> Mention | None:
+        """The text of an option that the first sentence tells, where no sentence names another one: "The vents are in the lower half
+        of it"; None if the sentence doubts, denies or supposes something. A condition before it is that of the question.
+        """
+        sentence, mentions = reads[0]
+        named = [each for _, others in reads for each in others]
+        if not mentions or sentence.asks or len({each.value for each in named}) > 1 or any(map(self._is_short, named)):
+            return None
+        first = mentions[0]
+        place = sentence.place(first.span)[0]
+        commas = [at for at in range(place) if sentence.words[at].text in ",，、،"]
+        # The "well" of "as well" does not turn to something else.
+        inner = {at for cue in sentence.cues if cue.kind is Kind.ALSO for at in range(cue.first + 1, cue.stop)}
+        against = [cue for cue in sentence.cues if cue.kind in _NOT_PLAIN and cue.first not in inner]
+        is_plain = all(cue.kind is Kind.IF and cue.first == 0 and commas for cue in against)
+        before = sentence.skipped(place) - 1
+        is_read = (
+            before < 0
+            or sentence.words[before].text[0].isdigit()
+            or sentence.words[before].text in listed("auxiliaries")
+            or any(c.first <= before < c.stop for c in sentence.cues)
+        )
+        if not is_read or not self._goes_on_plainly(sentence, sentence.place(first.span)[1]):
+            return None  # "Paris, Texas" is another place, and so is "near Paris".
+        is_led_on = self._text[first.end : sentence.end + 1].lstrip("*_ ").startswith((":", "："))
+        is_word = _WORD.search(sentence.text, first.start, first.end) is not None and not is_led_on
+        is_told = is_plain and is_word and not self._is_unmade(Offer(first.value or CONFLICT, first.span, 0, 2, "line"))
+        return first if is_told else None
+
     def _is_or(self, line: str) -> bool:
         """Whether a line is nothing but "or"."""
         if len(line.split(maxsplit=_MAX_OR_WORDS)) > _MAX_OR_WORDS:
@@ -1010,6 +1049,8 @@ class _Reader:
         }
         if len(alive) != 1 or not next(iter(alive)) or alive & self._denied(reads):
             return none
+        if (only := self._only_told(reads)) is not None:
+            return self._found(only.value or CONFLICT, "line", only.span)
         for place in (0,) if is_led else (len(reads) - 1, 0):
             sentence, mentions = reads[place]
             for each, stance in zip(mentions, self._stances(sentence, mentions, place), strict=True):
@@ -1044,6 +1085,7 @@ class _Reader:
 
 
 _SO = frozenset([Kind.SO])
+_IS = frozenset([Kind.IS])
 _VERDICTS = frozenset([Kind.YES, Kind.NO])
 _LINE = re.compile(r"[^\n]+")
 _ALNUM = re.compile(r"[^\W_]")
@@ -1054,6 +1096,9 @@ _PARTS = frozenset([Kind.BECAUSE, Kind.BUT, Kind.SO])
 _LEFT_OUT = frozenset([Kind.EXCEPT])
 _BEGINS = frozenset([Kind.SO, Kind.THE, Kind.RIGHT])
 _CLOSING = frozenset(')]*_"”$')
+_NOT_PLAIN = frozenset([*_UNSETTLED, Kind.FALSE, Kind.OTHER])
+_WORD = re.compile(r"(?<!\d)(?<!\d\s)[^\W\d_]{3,}")
+"""A word that is not the unit of a number."""
 _OPEN = frozenset([Kind.ALSO, Kind.OTHER, Kind.MAYBE, Kind.IF, Kind.SAID, Kind.DOUBT])
 
 

@@ -58,5 +58,5 @@ def _is_contrast(text: str, said: Sequence[Word], found: Sequence[Cue], position
 
 
 def _is_value(text: str, word: Word) -> bool:
-    """Whether a word is a number, or a capital that may be an option's."""
-    return word.text[0].isdigit() or (len(word.text) == 1 and "A" <= text[word.start] <= "Z")
+    """Whether a word is a number, a capital that may be an option's, or a name behind other words."""
+    return word.text[0].isdigit() or (text[word.start].isupper() and (len(word.text) == 1 or word.start > 0))

@@ -278,6 +278,10 @@ def _counted(text: str, start: int, end: int, offers: Sequence[Offer]) -> Offer 
     sentence = sentence_at(text, offers[-1].start, start, end)
     if not sentence.bounds((offers[-1].start, offers[-1].end)):
         return None
+    if sum(each.start >= sentence.start for each in offers) == 1 and sentence.tells_need(
+        (offers[-1].start, offers[-1].end)
+    ):
+        return offers[-1]
     free = [
         each
         for each in offers

@@ -239,6 +239,12 @@ def _is_contrast(sentence: Sentence, place: int) -> bool:
     is_between = behind < len(sentence.words) and all(
         _has_digit(said) for said in (sentence.words[:place], sentence.words[behind : behind + 1])
     )
+    if behind < len(sentence.words) and joins(sentence.words[place - 1]):
+        # "Lima and not Cusco" sets a name against a name; "Love and Not Hate" is one.
+        is_between = is_between or (
+            sentence.text[sentence.words[place].start].islower()
+            and sentence.text[sentence.words[behind].start].isupper()
+        )
     return is_between or sentence.words[place - 1].text in ",，"
 
 
@@ -281,7 +287,7 @@ def _is_open(sentence: Sentence) -> bool:
 
 
 _SPELLED = re.compile(r"(?P<words>[A-Za-z][A-Za-z -]{1,60}) \((?P<figures>[-−$]?\d[\d,.]*)\)")
-_GLOSS = re.compile(r"(?<=[\d%$])\s\((?P<gloss>[^()\n]{1,80})\)$")
+_GLOSS = re.compile(r"(?<=[\w%$])(?:\s\(|\s?（)(?P<gloss>[^()（）\n]{1,80})[)）]$")
 
 
 def _without_gloss(sentence: Sentence, start: int, end: int) -> tuple[int, int]:
@@ -293,16 +299,28 @@ def _without_gloss(sentence: Sentence, start: int, end: int) -> tuple[int, int]:
         return spelled.span("figures")
     if gloss := _GLOSS.search(text, max(start, end - 100), end):
         inner = Sentence(text, *gloss.span("gloss"), "")
-        if (
+        is_figure = text[gloss.start() - 1].isdecimal() or text[gloss.start() - 1] in "%$"
+        is_remark = is_figure and (
             not any(char.isdigit() for char in gloss["gloss"])
             or inner.begins(_POINTS, 0)
             or inner.words[0].text in listed("glosses")
-        ):
+        )
+        if is_remark or _denies_value(inner):
             return start, gloss.start()
     for cue in sentence.cues:
         if cue.kind is Kind.ENDS and cue.stop == len(sentence.words) and cue.first:
             return trim(text, start, sentence.words[cue.first - 1].end)
     return start, end
+
+
+def _denies_value(aside: Sentence) -> bool:
+    """Whether an aside only denies another value: "(not Lyon)", （26ではない）; not "(not certain)"."""
+    behind = aside.past_cue(aside.past_cue(0, Kind.JOINS), Kind.NOT)
+    if aside.begins(_NOT, aside.past_cue(0, Kind.JOINS)) and behind < len(aside.words):
+        first = aside.words[behind]
+        return not first.text[0].isalpha() or aside.text[first.start].isupper()
+    wrong = [cue for cue in aside.cues if cue.kind is Kind.WRONG and cue.first and aside.ends(cue.stop)]
+    return bool(wrong) and aside.words[0].text[0].isdigit()
 
 
 _POINTS = frozenset([Kind.LABEL, Kind.BY, Kind.AT, Kind.ASIDE, Kind.ABOUT, Kind.BECAUSE, Kind.NOT])

@@ -55,7 +55,7 @@ _GOVERNS = {
 _ENDS_SCOPE = frozenset([Kind.SO, Kind.BUT, Kind.BECAUSE])
 _SKIPPED = frozenset([Kind.THE, Kind.NOUN, Kind.RIGHT])
 _COMMAS = frozenset(",，、،؛;；:：—–()（）")
-OPENS = frozenset("([{<\"'“‘«「『【《〈\\$#|")
+OPENS = frozenset("(（[{<\"'“‘«「『【《〈\\$#|")
 _TELLS = frozenset(":：=—–-→⇒➜⟹>∴")
 _JOINS = frozenset([",", "，", "、", "/", "&", "+", "|", ";", "；"])
 _QUESTION = frozenset("?？؟")
@@ -672,7 +672,7 @@ class Sentence:
                 continue
             if cue.kind is Kind.MAYBE and (self._is_relative(cue, first) or self.begins(_ONLY, cue.stop)):
                 continue
-            if cue.kind is Kind.NOT and self.is_beyond(cue):
+            if cue.kind is Kind.NOT and (self.is_beyond(cue) or self._is_in_limit(cue)):
                 continue
             if cue.kind in _DENYING and self._tells_which(cue, first):
                 continue
@@ -693,6 +693,11 @@ class Sentence:
         return is_alone and not any(
             other.kind in _PREFERS and other.first < cue.first and other.first not in its for other in self.cues
         )
+
+    def _is_in_limit(self, denial: Cue) -> bool:
+        """Whether a denial is a word of a limit that is reached: the "no" of "no more than", the "не" of "не менее"."""
+        limits = [cue for cue in self.cues if cue.kind is Kind.BOUND and cue.first <= denial.first < cue.stop]
+        return any(denial.stop <= cue.stop and self.shown(cue.first, cue.stop) in _limits() for cue in limits)
 
     def _is_operand(self, first: int) -> bool:
         """Whether what is told is of something made of the answer: "half of the answer is 6", "the answer plus one is 13"."""
@@ -983,9 +988,10 @@ class Sentence:
         bound, noun = self._bound_before(span), self.past(stop, _CLOSES)
         if bound is None or noun >= len(self.words) or not self.words[noun].text[0].isalpha():
             return False
-        is_inclusive = not _limits().isdisjoint([self.shown(bound.first, bound.stop)])
+        is_inclusive = self.shown(bound.first, bound.stop) in _limits()
         is_told = self.ends_in(_IS, bound.first) is not None or self.is_announced(first)
-        return is_inclusive and not is_told and self.kinds.isdisjoint(_OPENING)
+        outer = [cue.kind for cue in self.cues if not bound.first <= cue.first < bound.stop]
+        return is_inclusive and not is_told and _OPENING.isdisjoint(outer)
 
     def opening(self) -> int:
         """The end of the correcting or alternative words that begin the sentence."""
@@ -1090,7 +1096,7 @@ _STAYS = frozenset([Kind.SAID, Kind.MAYBE])
 """What reaches a mark across a comma, too: "Perhaps, 12"; not "if so, 12"."""
 _LEADS_TO = frozenset([Kind.RESULT, Kind.THE, Kind.NOUN, Kind.RIGHT, Kind.ANSWER, Kind.IS, Kind.IT])
 _LEADS = frozenset([Kind.RESULT, Kind.THE, Kind.NOUN, Kind.RIGHT, Kind.ANSWER, Kind.IS])
-_CLOSES = frozenset(")]}>\"'”’»」』】》〉$%°\\")
+_CLOSES = frozenset(")）]}>\"'”’»」』】》〉$%°\\")
 _BETWEEN_ITEMS = _JOINS | OPENS | _CLOSES
 _JOINTS = frozenset([Kind.OR, Kind.MAYBE, Kind.JOINS, Kind.THE, Kind.NOUN])
 _MAX_COUNTED_WORDS = 3

@@ -64,6 +64,9 @@ class Options:
         """Names these options in memories, which then need not hold the options themselves."""
         self.may_ask = any(text.rstrip().endswith(("?", "？")) for text in texts.values())
         self._by_label = {commitment.fold(label).casefold(): label for label in texts}
+        self._by_text = _alone(
+            {label: text.strip() for label, text in texts.items() if text.strip(EDGES).casefold() in self._by_label}
+        )
         self._by_sign = {
             sign: label for signs in (*PLACES, *CIRCLED) for sign, label in zip(signs, texts, strict=False)
         }
@@ -83,6 +86,10 @@ class Options:
 
     def label(self, text: str) -> str | None:
         return self._by_label.get(text.casefold()) or self._by_sign.get(text)
+
+    def _exactly(self, text: str, bare: str) -> str | None:
+        """The option whose label or text is written in these letters: (E) is no option that reads "(e)"."""
+        return bare if bare in self.texts else self._by_text.get(text.strip())
 
     # --- a short text
 
@@ -132,7 +139,7 @@ class Options:
     def one(self, text: str) -> str | None:
         """The option whose label, text, number or formula makes up a whole text."""
         bare = _WRAPPER.sub(r"\1", commitment.fold(text)).strip(EDGES)
-        if label := self.label(bare):
+        if label := self._exactly(text, bare) or self.label(bare):
             return label
         form = form_of(text)
         if label := self.by_form.get(form) or self._by_ordinal.get(form):
@@ -212,9 +219,8 @@ class Options:
                 label = self._by_sign.get(sight.name)
             else:
                 form = form_of(sight.name)
-                label = (
-                    self.by_form.get(form) or self._by_ordinal.get(form) or self._by_tight.get("".join(form.split()))
-                )
+                label = self._exactly(sight.name, sight.name.strip(EDGES)) or self.by_form.get(form)
+                label = label or self._by_ordinal.get(form) or self._by_tight.get("".join(form.split()))
             if label is None or (
                 sight.kind == "text" and label in self._forms and self._is_else(text, sight, label, end)
             ):
