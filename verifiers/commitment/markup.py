@@ -21,10 +21,9 @@ _COMMENT = r"\\begin\{comment\}[\s\S]{0,600}?\\end\{comment\}"
 _RUN = r"(?:[^{}\n]|\{[^{}\n]{0,200}\}){0,400}"
 _STRUCK_COMMANDS = rf"\\(?:sout|hcancel|enclose\{{[a-z]{{1,20}}strike\}})\s?\{{{_RUN}\}}"
 _WHITE = rf"(?<!\}}\{{)\\(?:text)?color\{{white\}}(?:\s?\{{{_RUN}\}}|{_RUN})"
-_PHANTOM = rf"\\[hv]?phantom\{{[^{{}}\n]{{0,200}}\\boxed{_RUN}\}}"
 _BRACKETED = r"\[(?P<bb>s|strike|strikethrough|del)\][^\[\]\n]{1,400}\[/(?P=bb)\]"
-_COMMENT_LINE = r"(?m:^[ \t]{0,8}(?:%[^\n]{0,400}\\boxed|\[//\]:\s?#)[^\n]{0,400})"
-_COMMANDS = "|".join([_STRUCK_COMMANDS, _WHITE, _PHANTOM])
+_COMMENT_LINE = r"\[//\]:\s?#[^\n]{0,400}"
+_COMMANDS = "|".join([_STRUCK_COMMANDS, _WHITE])
 _STRUCK = re.compile(
     "|".join([_TILDES, _STRUCK_TAGS, _HIDDEN_TAG, _REMARKS, _COMMENT, _COMMANDS, _BRACKETED, _COMMENT_LINE])
 )
@@ -34,13 +33,9 @@ _MAY_HIDE = (
     "</del>",
     "<!--",
     " hidden",
-    ":hidden",
-    "display:",
-    "color:",
-    "{white}",
-    "phantom{",
+    "style=",
+    "color{white}",
     "[/",
-    "\n%",
     "\\if",
     "{comment}",
     "\\sout",
@@ -56,7 +51,7 @@ def without_struck(text: str) -> str:
     if not any(sign in text for sign in ("<", "~", "\\", "[/")):
         return text
     start = behind_thinking(text)
-    if not text.startswith("%", start) and not any(text.find(sign, start) >= 0 for sign in _MAY_HIDE):
+    if not any(text.find(sign, start) >= 0 for sign in _MAY_HIDE):
         return text
     return text[:start] + _STRUCK.sub(lambda struck: " " * len(struck[0]), text[start:])
 

@@ -738,7 +738,7 @@ class Sentence:
         )
         return is_turn or (Kind.IF not in said and Kind.NOT in said and not self._has_digit(last, len(self.words)))
 
-    def refutes(self, place: int, condition: AbstractSet[str]) -> bool:
+    def refutes(self, place: int, condition: frozenset[str]) -> bool:
         """Whether a clause behind a place turns and denies, in no other words than those of a condition: "but it is not fair"."""
         for first, stop in self._clauses_from(place):
             turns = max([cue.stop for cue in self.at(first) if cue.kind is Kind.BUT], default=first)

@@ -61,6 +61,8 @@ def test_what_is_told_of_an_answer_is_not_the_answer(language: str, idea: str, t
         ("math", r"\boxed{42} must still be doubled.", "42", 0.0),
         ("math", r"\boxed{42} must be added to make a square.", "42", 1.0),
         ("math", r"\boxed{42} + 3", "42", 0.0),
+        ("math", r"% \boxed{42}", "42", 0.0),
+        ("math", r"20\% of 210 is \boxed{42}", "42", 1.0),
         ("math", "La réponse 42 oublie la taxe.", "42", 0.0),
         ("numeric", "42 contradicts the premise.", "42", 0.0),
         ("numeric", "He took 42 breaks.", "42", 1.0),
