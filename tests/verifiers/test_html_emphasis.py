@@ -179,14 +179,47 @@ def test_what_is_all_struck_out_is_no_answer(response: str) -> None:
         "$x=1 ~~y=2 ~~z=3$",
         "$x=1, ~~y=2,~~\\text{so}$",
         "~~ 12 ~~",
+        r"\colorbox{black}{\color{white}\boxed{12}}",
+        '<b style="background-color:white">12</b>',
+        r"\phantom{0}12",
     ],
 )
 def test_not_all_that_looks_like_it_is_struck_out(text: str) -> None:
     assert without_struck(text) == text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[s]12[/s]",
+        r"\textcolor{white}{\boxed{12}}",
+        r"{\color{white}\boxed{12}}",
+        r"[//]: # (\boxed{12})",
+        '<span style="color:white">12</span>',
+        '<p style="visibility:hidden">12</p>',
+    ],
+)
+def test_what_nobody_sees_is_blank(text: str) -> None:
+    assert not any(map(str.isalnum, without_struck(text).replace("color", "").replace("white", "")))
+
+
 @pytest.mark.growth(beyond=1)
-@pytest.mark.parametrize("unit", ["~~", " ~~a", "~~ ", "<del>", "<del>a</del", "a <s>", " ~~" + "a" * 399])
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "[s]",
+        r"\color{white}",
+        "\n% ",
+        r"\phantom{",
+        "~~",
+        " ~~a",
+        "~~ ",
+        "<del>",
+        "<del>a</del",
+        "a <s>",
+        " ~~" + "a" * 399,
+    ],
+)
 def test_looking_for_what_is_struck_out_takes_as_long_as_a_text_is(unit: str) -> None:
     assert stays_in_proportion(without_struck, unit, 200_000)
 

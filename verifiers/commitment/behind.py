@@ -119,11 +119,16 @@ def _doubt(text: str, start: int, span: tuple[int, int], end: int) -> Stance | N
         return stance
     elif _is_unmet(sentence, span, end):
         return Stance.SUPPOSED
-    elif denies_by_name(sentence, span) or sentence.is_named(*sentence.place(span)):
+    elif denies_by_name(sentence, span) or _goes_against(sentence, span):
         return Stance.DENIED
     following = next(sentences(text, max(sentence.end, span[1]), min(end, span[1] + _MAX_CHARS)), None)
     is_doubted = following is not None and any(cue.kind is Kind.DOUBT and cue.first <= 3 for cue in following.cues)
     return Stance.RETRACTED if is_doubted or is_taken_back(text, span[1]) else None
+
+
+def _goes_against(sentence: Sentence, span: Span) -> bool:
+    first, stop = sentence.place(span)
+    return sentence.is_named(first, stop) or sentence.is_defiant(stop)
 
 
 def is_affirmed(text: str, place: int, end: int) -> bool:

@@ -30,6 +30,8 @@ _FACTOR = re.compile(
     rf"(?:\s?/\s?\d{{1,9}}|{_POWER}|\s?(?:\\pi(?![A-Za-z])|π))(?=[\s$.,;:)*]|\\[)\],;]|\Z)(?!\s?[-+*/=^])"
 )
 _LISTED = re.compile(r"(?:\s|\\[ ,;])?,(?:\s|\\[ ,;]){0,2}[-−]?\d[\d.]{0,24}\s?\Z")
+_SUM = re.compile(r"[+×÷]\s?\d[\d.,]{0,24}(?=[\s$.]*\Z)")
+r"""The rest of a sum that is all of a line: `\boxed{42} + 5`."""
 _OPERATORS = frozenset([Kind.PART, Kind.MADE])
 
 
@@ -115,7 +117,7 @@ def _is_operated(tail: str) -> bool:
     """Whether the words behind a number make another value or a limit of it: "squared", "times 5", "or more", 以上."""
     after = tail[_CLOSES.match(tail).end() :]  # type: ignore[union-attr]  # matches nothing, too
     if not after[:1].isalpha():
-        return False
+        return _SUM.match(after) is not None
     said = words(after)
     for cue in cues(said):
         if cue.first == 0 and cue.kind in _OPERATORS and not _is_valued(said, cue):

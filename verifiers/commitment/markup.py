@@ -13,18 +13,29 @@ _VISIBLE = re.compile(r"\S")
 _BLOCK = re.compile(rf"</?(?:{_BLOCKS}|br)(?![A-Za-z\d])", re.IGNORECASE)
 _TILDES = r"(?<![^\s(\[*_\"'“>：，。])~~(?=[^\s~,;])[^~\n]{1,400}(?<![\s,;:=(])~~(?![\w~\\$])"
 _STRUCK_TAGS = r"<(?P<name>del|strike)>[^<>\n]{1,400}</(?P=name)>|(?<=[^\n<])<s>(?=[^\s<])[^<>\n]{1,400}</s>"
-_HIDDEN_TAG = r"<(?P<shut>[a-z]{1,10})\s[^<>\n]{0,80}(?:hidden|display:\s?none)[^<>\n]{0,80}>[^<>\n]{1,400}</(?P=shut)>"
+_UNSEEN = r"(?:hidden|display:\s?none|(?<![-\w])color:\s?(?:white|#fff))"
+_LOOKS = r"(?![^<>\n]{0,160}background)[^<>\n]{0,80}"
+_HIDDEN_TAG = rf"<(?P<shut>[a-z]{{1,10}})\s{_LOOKS}{_UNSEEN}[^<>\n]{{0,80}}>[^<>\n]{{1,400}}</(?P=shut)>"
 _REMARKS = r"<!--[\s\S]{0,600}?-->|\\if(?:false|0)(?![a-z])[\s\S]{0,600}?\\fi(?![a-z])"
 _COMMENT = r"\\begin\{comment\}[\s\S]{0,600}?\\end\{comment\}"
-_STRUCK_COMMANDS = r"\\(?:sout|hcancel|enclose\{[a-z]{1,20}strike\})\s?\{(?:[^{}]|\{[^{}]{0,200}\}){0,400}\}"
-_STRUCK = re.compile("|".join([_TILDES, _STRUCK_TAGS, _HIDDEN_TAG, _REMARKS, _COMMENT, _STRUCK_COMMANDS]))
+_RUN = r"(?:[^{}\n]|\{[^{}\n]{0,200}\}){0,400}"
+_STRUCK_COMMANDS = rf"\\(?:sout|hcancel|enclose\{{[a-z]{{1,20}}strike\}})\s?\{{{_RUN}\}}"
+_WHITE = rf"(?<!\}}\{{)\\(?:text)?color\{{white\}}(?:\s?\{{{_RUN}\}}|{_RUN})"
+_BRACKETED = r"\[(?P<bb>s|strike|strikethrough|del)\][^\[\]\n]{1,400}\[/(?P=bb)\]"
+_COMMENT_LINE = r"\[//\]:\s?#[^\n]{0,400}"
+_COMMANDS = "|".join([_STRUCK_COMMANDS, _WHITE])
+_STRUCK = re.compile(
+    "|".join([_TILDES, _STRUCK_TAGS, _HIDDEN_TAG, _REMARKS, _COMMENT, _COMMANDS, _BRACKETED, _COMMENT_LINE])
+)
 _MAY_HIDE = (
     "~~",
     "</s",
     "</del>",
     "<!--",
     " hidden",
-    "display:",
+    "style=",
+    "color{white}",
+    "[/",
     "\\if",
     "{comment}",
     "\\sout",
@@ -37,7 +48,7 @@ a space in LaTeX and a tone in chats."""
 
 def without_struck(text: str) -> str:
     """A text of the same length, with spaces in place of text that is struck out or hidden: `~~12~~ 13`, `<!-- 12 -->`."""
-    if "<" not in text and "~" not in text and "\\" not in text:
+    if not any(sign in text for sign in ("<", "~", "\\", "[/")):
         return text
     start = behind_thinking(text)
     if not any(text.find(sign, start) >= 0 for sign in _MAY_HIDE):

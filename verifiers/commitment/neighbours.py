@@ -58,6 +58,8 @@ def stands_alone(text: str, start: int, end: int, box: Offer, beside: Beside) ->
     it. What is read as a part of its value (`beside`) does not either.
     """
     before = text[max(start, box.outer_start - _BESIDE_CHARS) : box.outer_start]
+    if before.rpartition("\n")[2].startswith("%"):  # a comment in LaTeX
+        return False
     is_free = beside.before or before.endswith(_OPENINGS) or before.isspace()
     if not is_free and _binds_left(text, start, box.outer_start, before):
         return False

@@ -34,7 +34,7 @@ _NAMES = frozenset(["named", "experts"])
 """Somebody whose words are an opinion only if they are about an answer: "Tom says he has 5 apples" is not."""
 _TELLS = frozenset(["says", "holds", "by"])
 _TELLING = ("by", "gets", "holds", "says")
-_ANSWERS = frozenset(["gets", "holds", "says"])
+_ANSWERS = frozenset(["gets", "holds", "puts", "says"])
 _ALONE = frozenset(["reported"])
 _BEGINS = tuple(sorted(_PERSONS | _NAMES | _ALONE | {"my", "earlier", "surnames"}))
 _ANY = ""

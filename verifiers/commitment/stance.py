@@ -14,6 +14,7 @@ from verifiers.commitment.exceptions import is_exception
 from verifiers.commitment.language import languages_of
 from verifiers.commitment.moods import is_conditional, unreal_places
 from verifiers.commitment.opinions import Opinions, answering, at_marks, erring, opinions
+from verifiers.commitment.slots import openings_of, parts
 from verifiers.commitment.spans import Span
 from verifiers.commitment.wording import single
 
@@ -746,7 +747,7 @@ class Sentence:
         )
         return is_turn or (Kind.IF not in said and Kind.NOT in said and not self._has_digit(last, len(self.words)))
 
-    def refutes(self, place: int, condition: AbstractSet[str]) -> bool:
+    def refutes(self, place: int, condition: frozenset[str]) -> bool:
         """Whether a clause behind a place turns and denies, in no other words than those of a condition: "but it is not fair"."""
         for first, stop in self._clauses_from(place):
             turns = max([cue.stop for cue in self.at(first) if cue.kind is Kind.BUT], default=first)
@@ -922,7 +923,10 @@ class Sentence:
 
     def has_verb(self, stop: int) -> bool:
         """Whether a verb behind a mention makes the noun before it a mere name: "answer A is too narrow", 答案A过窄."""
-        behind = self.past(stop, _CLOSES)
+        denied = self.past(stop, _CLOSES)
+        behind = self.past_cue(denied, Kind.NOT)
+        if denied < behind < len(self.words) and self.words[behind].text in _LABELS:  # "Answer A, not B"
+            return False
         if behind >= len(self.words) or not self.words[behind].text[0].isalpha() or self.ends(behind):
             return False
         return self.text[self.words[behind].start - 1] not in "'’"  # "C'dir" says that it is C.
@@ -932,9 +936,20 @@ class Sentence:
 
         Only in English: "A válasz 3 ezer" needs no verb to be an announcement.
         """
-        is_led = self.begins(_THE, 0) and self.ends_in(_ANSWER, first) is not None
-        is_told = is_led and self.words[first].text[0].isdigit() and self.has_verb(stop)
+        if self.ends_in(_ANSWER, first) is None or not self.words[first].text[0].isdigit():
+            return False
+        if self.is_defiant(stop):
+            return True
+        is_told = self.begins(_THE, 0) and self.has_verb(stop)
         return is_told and "en" in languages_of(self.text[self.start : self.end])
+
+    def is_defiant(self, stop: int) -> bool:
+        """Whether a mention goes against something, or leaves it out: "42 contradicts the premise", "die Antwort 42 vergisst die Steuer"."""
+        behind = self.past(stop, _CLOSES)
+        if behind >= len(self.words) or self.words[behind].text not in openings_of("verdict", "defies"):
+            return False
+        ends = [part.stop for part in parts("verdict", self.words[behind:]) if part.slot == "defies" and not part.first]
+        return any(self.begins(_THE, behind + end) or self.words[behind].text[0] >= _FIRST_HAN for end in ends)
 
     def skipped(self, first: int) -> int:
         """The start of the words before a mention that belong to it: an article, "option", a bracket."""
@@ -1067,6 +1082,9 @@ _MAX_TRAIL_WORDS = 4
 _EVEN = 50
 """In per cent."""
 _MAX_OWNER_WORDS = 3
+_LABELS = frozenset("abcdefghij")
+_FIRST_HAN = "\u3400"
+"""Behind verbs of scripts without spaces no article stands."""
 _PRO_FORMS = frozenset([Kind.IS, Kind.NOT, Kind.IT])
 """The words of a denial that names nothing: "it is not"."""
 _MAX_CONTRAST_WORDS = 4
