@@ -40,15 +40,8 @@ ROOT: Final = Path(__file__).parents[1]
 PINNED: Final = Path(__file__).with_name("release.txt")
 LOCKED: Final = ROOT / "requirements/serve.txt"
 DOCUMENTS: Final = (
-    "README.md",
-    "README.zh.md",
-    "CHANGELOG.md",
-    "LICENSE",
-    "NOTICE",
-    "docs",
-    "proto",
-    "client/README.md",
-)
+    "README.md", "README.zh.md", "CHANGELOG.md", "LICENSE", "NOTICE", "docs", "proto", "client/README.md",
+)  # fmt: skip
 _TOOLS: Final = ROOT / ".build" / "release-tools"
 _PATIENCE_S: Final = 3600
 """For one step; the images take longest."""

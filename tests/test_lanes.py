@@ -20,16 +20,10 @@ FOUND = {"verifiers.registry": "verifiers", "sandbox.languages": "sandbox.langua
 TRAINERS = {
     f"rewardline.{name}"
     for name in (
-        "areal_workflow",
-        "ms_swift",
-        "nemo_rl",
-        "openrlhf",
-        "openrlhf_agent",
-        "skyrl",
-        "tinker",
+        "areal_workflow", "ms_swift", "nemo_rl", "openrlhf", "openrlhf_agent", "skyrl", "tinker",
         "tunix_environment",
     )
-}
+}  # fmt: skip
 """Hooks that import a trainer which the lane `trainers` alone installs."""
 
 

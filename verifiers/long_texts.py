@@ -9,10 +9,10 @@ The task decides whether it is judged, never the response. `blamed` holds to tha
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -67,16 +67,42 @@ async def judge_all(
     only reading shows how much an item costs, `judge_if_cheap` judges inline. It returns None for costly items.
     """
     judge_inline = judge_if_cheap or judge
+
+    def at_once(item: Item[P]) -> Verdict | None:
+        is_cheap = has_short_params(item) and is_inline(item)
+        return judge_inline(item.response, item.params, item.explain) if is_cheap else None
+
+    return await inline_or_worker(workers, items, at_once, _in_worker(judge))
+
+
+@dataclass(frozen=True, slots=True)
+class InWorker(Generic[P]):
+    """How a worker judges items, and what is tried if an item breaks a limit there."""
+
+    task: Task
+    payload: Callable[[Item[P], str | None], list[Any]]
+    """Of an item, or of the same item with another response."""
+    probes: Sequence[str] = ("",)
+    """Responses that cost nothing, unless the parameters make them costly."""
+    may_blame_short: bool = False
+    """Whether a response of ordinary length may be at fault. If it only is read, the service is (`is_too_complex`)."""
+    too_complex_params: Callable[[Outcome], Verdict] | None = None
+    """The verdict if a probe breaks a limit; by default `too_complex_params`."""
+
+
+async def inline_or_worker(
+    workers: Workers, items: Sequence[Item[P]], judge_inline: Callable[[Item[P]], Verdict | None], way: InWorker[P]
+) -> list[Verdict]:
+    """The verdicts on items, in order. `judge_inline` returns None for those that a worker judges."""
     verdicts: list[Verdict | None] = []
     pace, chars = Pace(), 0
     for item in items:
-        is_cheap = has_short_params(item) and is_inline(item)
-        verdicts.append(judge_inline(item.response, item.params, item.explain) if is_cheap else None)
+        verdicts.append(judge_inline(item))
         chars += len(item.response)
         if chars > TURN_CHARS or pace.is_over():
             chars = 0
             await pace.rest()
-    return await _with_long(workers, judge, items, verdicts)
+    return await _with_long(workers, items, verdicts, way)
 
 
 async def judge_turns(
@@ -101,7 +127,7 @@ async def judge_turns(
         turn.append(position)
         chars += len(items[position].response)
     _take_turn(judge_together, items, turn, verdicts)
-    return await _with_long(workers, judge, items, verdicts)
+    return await _with_long(workers, items, verdicts, _in_worker(judge))
 
 
 def _take_turn(
@@ -115,28 +141,28 @@ def _take_turn(
 
 
 async def _with_long(
-    workers: Workers, judge: Callable[[str, P, bool], Verdict], items: Sequence[Item[P]], verdicts: list[Verdict | None]
+    workers: Workers, items: Sequence[Item[P]], verdicts: list[Verdict | None], way: InWorker[P]
 ) -> list[Verdict]:
     """The inline verdicts together with those that were left to workers, in order."""
     long = [position for position, verdict in enumerate(verdicts) if verdict is None]
-    if not long:
-        return [verdict for verdict in verdicts if verdict is not None]
     payloads: list[list[Any]] = []
     pace = Pace()
     for position in long:
-        work = partial(_judge_payload, judge, items[position])
+        work = partial(way.payload, items[position], None)
         payloads.append(await asyncio.to_thread(work) if len(items[position].response) > _LARGE_CHARS else work())
         if pace.is_over():
             await pace.rest()
     broken: dict[int, Outcome] = {}
-    for position, outcome in zip(long, await ask_workers(workers, JUDGE, payloads), strict=True):
-        if is_too_complex(outcome, items[position].response):
+    for position, outcome in zip(long, await ask_workers(workers, way.task, payloads), strict=True):
+        response = items[position].response
+        if outcome.exit in BROKEN_LIMITS and (way.may_blame_short or is_too_complex(outcome, response)):
             broken[position] = outcome
         else:
             verdicts[position] = verdict_of(outcome.value) if outcome.exit is Exit.OK else trouble(outcome)
     if broken:
-        probes = {position: [_judge_payload(judge, items[position], "")] for position in broken}
-        for position, verdict in (await blamed(workers, JUDGE, broken, probes)).items():
+        probes = {position: [way.payload(items[position], probe) for probe in way.probes] for position in broken}
+        by_fault = await blamed(workers, way.task, broken, probes, way.too_complex_params or too_complex_params)
+        for position, verdict in by_fault.items():
             verdicts[position] = verdict
     return [verdict for verdict in verdicts if verdict is not None]
 
@@ -219,6 +245,10 @@ async def ask_workers(
         raise Unavailable("workers_unavailable", str(error)) from error
 
 
+def _in_worker(judge: Callable[[str, P, bool], Verdict]) -> InWorker[P]:
+    return InWorker(JUDGE, partial(_judge_payload, judge))
+
+
 def _judge_payload(judge: Callable[..., Verdict], item: Item[Any], response: str | None = None) -> list[Any]:
     kind = type(item.params)
     names = [judge.__module__, judge.__qualname__, kind.__module__, kind.__qualname__]
@@ -241,7 +271,7 @@ def sendable(text: str) -> str:
 def judge_in_worker(payload: list[Any]) -> list[Any]:
     """Run the module's own `judge` in a worker, on parameters rebuilt from their JSON."""
     names, response, params, explain = payload
-    judge, kind = _named(names[0], names[1]), _named(names[2], names[3])
+    judge, kind = named(names[0], names[1]), named(names[2], names[3])
     verdict: Verdict = judge(response, kind.model_validate_json(params), explain)
     return fields_of(verdict)
 
@@ -258,5 +288,6 @@ def verdict_of(fields: list[Any]) -> Verdict:
 
 
 @cache
-def _named(module: str, name: str) -> Any:
+def named(module: str, name: str) -> Any:
+    """What a module calls so."""
     return getattr(import_module(module), name)

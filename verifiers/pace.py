@@ -1,9 +1,11 @@
-"""Work on the event loop in steps: after some milliseconds of it, other tasks get their turn."""
+"""Work on the event loop: in steps, so that other tasks get their turn after some milliseconds; and calls made together."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from time import perf_counter
-from typing import Final
+from typing import Final, TypeVar
+
+T = TypeVar("T")
 
 STEP_S: Final = 0.002
 """The longest time that items are judged without a pause, if none of them takes longer by itself."""
@@ -28,3 +30,16 @@ class Pace:
         """End the step, and begin the next one."""
         await asyncio.sleep(0)
         self._ends_s = self._clock() + STEP_S
+
+
+async def together(awaitables: Sequence[Awaitable[T]]) -> list[T]:
+    """Await all, in order; if one of them fails, cancel the others."""
+    if len(awaitables) == 1:
+        return [await awaitables[0]]
+    tasks = [asyncio.ensure_future(awaitable) for awaitable in awaitables]
+    try:
+        return list(await asyncio.gather(*tasks))
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

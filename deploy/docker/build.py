@@ -49,15 +49,8 @@ COMPANIONS: Final = Debian(
 BOX: Final = "rewardline-box"
 
 _FOLDERS: Final = (
-    "client/rewardline",
-    "service",
-    "verifiers",
-    "sandbox",
-    "fairness",
-    "memory",
-    "tracing",
-    "deploy/docker",
-)
+    "client/rewardline", "service", "verifiers", "sandbox", "fairness", "memory", "tracing", "deploy/docker",
+)  # fmt: skip
 _FILES: Final = (
     *("pyproject.toml", "README.md", "LICENSE", "NOTICE", "requirements/serve.txt"),
     *("client/pyproject.toml", "client/README.md", "client/LICENSE"),

@@ -58,32 +58,10 @@ _SERVICE_GONE: Final = 3
 """Exit status of the fork that serves a job, when the service is gone."""
 
 COMMON_MODULES: Final = (
-    "array",
-    "bisect",
-    "collections",
-    "copy",
-    "dataclasses",
-    "datetime",
-    "decimal",
-    "enum",
-    "fractions",
-    "functools",
-    "heapq",
-    "io",
-    "itertools",
-    "json",
-    "math",
-    "operator",
-    "queue",
-    "random",
-    "re",
-    "statistics",
-    "string",
-    "threading",
-    "time",
-    "types",
-    "typing",
-)
+    "array", "bisect", "collections", "copy", "dataclasses", "datetime", "decimal", "enum", "fractions", "functools",
+    "heapq", "io", "itertools", "json", "math", "operator", "queue", "random", "re", "statistics", "string",
+    "threading", "time", "types", "typing",
+)  # fmt: skip
 """Modules that judged programs often import. Each one makes every fork a little slower."""
 
 

@@ -18,18 +18,10 @@ PROGRAMS: Final = frozenset(("code", "code_quality"))
 JUDGES: Final = frozenset(("judge",))
 PUZZLES: Final = frozenset(
     [
-        "arc_grid",
-        "countdown",
-        "graph_coloring",
-        "knights_and_knaves",
-        "n_queens",
-        "reasoning_gym",
-        "shortest_path",
-        "sudoku",
-        "word_ladder",
-        "zebra",
+        "arc_grid", "countdown", "graph_coloring", "knights_and_knaves", "n_queens", "reasoning_gym",
+        "shortest_path", "sudoku", "word_ladder", "zebra",
     ]
-)
+)  # fmt: skip
 READERS: Final = (
     ANSWERS
     | PROGRAMS

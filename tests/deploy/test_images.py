@@ -44,20 +44,9 @@ def test_context_holds_what_is_copied_and_no_more(tmp_path: Path, monkeypatch: p
         assert {(entry.mtime, entry.uid, entry.mode) for entry in archive.getmembers()} == {(0, 0, 0o644)}
     tops = {name.split("/")[0] for name in names}
     assert tops == {
-        "LICENSE",
-        "NOTICE",
-        "README.md",
-        "client",
-        "deploy",
-        "fairness",
-        "memory",
-        "pyproject.toml",
-        "requirements",
-        "sandbox",
-        "service",
-        "tracing",
-        "verifiers",
-    }
+        "LICENSE", "NOTICE", "README.md", "client", "deploy", "fairness", "memory", "pyproject.toml", "requirements",
+        "sandbox", "service", "tracing", "verifiers",
+    }  # fmt: skip
     assert "deploy/docker/wheelhouse/some-1.0-py3-none-any.whl" in names
     assert not [name for name in names if re.search(r"__pycache__|\.git/|\.env|\.venv|/tests?/.*test_", name)]
     for source in re.findall(r"^COPY (?!--)(.*) \S+$", DOCKERFILE, re.MULTILINE):

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 import zstandard
-from rewardline.pb import rewardline_pb2 as pb
+
+from service.doors.grpc.pb import rewardline_pb2 as pb
 
 MB: Final = 1_000_000
 BODY: Final = 60 * MB

@@ -17,18 +17,10 @@ from verifiers.base import Item, Status
 ZERO_WIDTH = "\u200b"
 NOT_RULES = frozenset(
     {
-        "code",
-        "code_quality",
-        "harbor",
-        "judge",
-        "lean",
-        "math_verify",
-        "nemo_gym",
-        "reasoning_gym",
-        "repository",
+        "code", "code_quality", "harbor", "judge", "lean", "math_verify", "nemo_gym", "reasoning_gym", "repository",
         "reward_model",
     }
-)
+)  # fmt: skip
 """They run programs in boxes, ask models or repeat what others decide, and have tests of their own against that."""
 
 
@@ -243,7 +235,7 @@ def bombs(_: Sample) -> Iterator[str]:
         '"\\u0000',
         "1e9**",
     ]:
-        yield sign * (120_000 // len(sign))
+        yield sign * (120_000 // len(sign))  # fmt: skip
     yield "<answer>" + "9**" * 30 + "9</answer>"
     yield "[" * 5_000 + "]" * 5_000
 

@@ -4,6 +4,7 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import verifiers
@@ -32,8 +33,13 @@ def written(node: ast.expr) -> str:
             return ""
 
 
-def expressions(source: str) -> Iterator[tuple[int, str, str]]:
+@cache
+def expressions(source: str) -> list[tuple[int, str, str]]:
     """The regular expressions of a module and their parts: line, what is written, and with names of what is put in."""
+    return list(_expressions(source))
+
+
+def _expressions(source: str) -> Iterator[tuple[int, str, str]]:
     for node in ast.walk(ast.parse(source)):
         if not isinstance(node, ast.Call | ast.Assign):
             continue

@@ -34,6 +34,7 @@ from verifiers.judge.profiles import Cascade, Mode, Profile
 from verifiers.judge.rendering import Prompt
 from verifiers.judge.rubrics import rules
 from verifiers.judge.schemas import SCHEMAS
+from verifiers.pace import together
 
 if TYPE_CHECKING:
     from verifiers.judge.panel import Ballot, Panel
@@ -243,7 +244,7 @@ async def _ballots(
     """A ballot for each question, in order. `inquiries` gets one for each before any is asked."""
     begun = [Inquiry() for _ in case.asked]
     inquiries.extend(begun)
-    return await _all(
+    return await together(
         [
             case.panel.ballot(
                 profile,
@@ -282,19 +283,6 @@ async def _first_ballots(
     if right is None or not is_certain:
         return None, detail
     return [replace(ballot, decision=replace(ballot.decision, score=float(right > 0.5)))], detail
-
-
-async def _all(ballots: Sequence[Any]) -> "list[Ballot]":
-    """Await all ballots; if one of them fails, cancel the others."""
-    if len(ballots) == 1:
-        return [await ballots[0]]
-    tasks = [asyncio.ensure_future(ballot) for ballot in ballots]
-    try:
-        return list(await asyncio.gather(*tasks))
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _votes_detail(ballots: "Sequence[Ballot]") -> dict[str, Any]:

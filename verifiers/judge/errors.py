@@ -13,43 +13,19 @@ from dataclasses import dataclass
 
 PARSE_KINDS = frozenset(
     {
-        "empty_output",
-        "truncated",
-        "refusal",
-        "content_filter",
-        "wrong_channel",
-        "invalid_json",
-        "schema_mismatch",
-        "ambiguous",
-        "no_verdict",
-        "out_of_range",
-        "scale_mismatch",
-        "duplicate_key",
-        "missing_criteria",
-        "unknown_criteria",
-        "duplicate_criteria",
-        "low_label_mass",
+        "empty_output", "truncated", "refusal", "content_filter", "wrong_channel", "invalid_json", "schema_mismatch",
+        "ambiguous", "no_verdict", "out_of_range", "scale_mismatch", "duplicate_key", "missing_criteria",
+        "unknown_criteria", "duplicate_criteria", "low_label_mass",
     }
-)
+)  # fmt: skip
 
 ENDPOINT_KINDS = frozenset(
     {
-        "connect",
-        "timeout",
-        "upstream_5xx",
-        "rate_limited",
-        "quota",
-        "auth",
-        "model_not_found",
-        "bad_upstream_body",
-        "bad_upstream_request",
-        "context_overflow",
-        "no_healthy_endpoint",
-        "overloaded",
-        "budget_exhausted",
-        "deadline",
+        "connect", "timeout", "upstream_5xx", "rate_limited", "quota", "auth", "model_not_found",
+        "bad_upstream_body", "bad_upstream_request", "context_overflow", "no_healthy_endpoint", "overloaded",
+        "budget_exhausted", "deadline",
     }
-)
+)  # fmt: skip
 """`bad_upstream_request`: the endpoint refuses what we sent (400, 422), and not because of its length."""
 
 _FINAL_KINDS = frozenset(

@@ -41,16 +41,9 @@ _OPTION: Final = re.compile(r"\s+([A-Za-z][\w.]*)")
 _COMMANDS: Final = frozenset({"#check", "#check_failure", "#print", "#reduce", "#synth", "#where"})
 """The commands with a number sign that only show something."""
 _OPTIONS: Final = (
-    "maxHeartbeats",
-    "maxRecDepth",
-    "synthInstance.",
-    "linter.",
-    "autoImplicit",
-    "relaxedAutoImplicit",
-    "exponentiation.",
-    "pp.",
-    "trace.",
-)
+    "maxHeartbeats", "maxRecDepth", "synthInstance.", "linter.", "autoImplicit", "relaxedAutoImplicit",
+    "exponentiation.", "pp.", "trace.",
+)  # fmt: skip
 """The options, or beginnings of their names, that change neither what the kernel checks nor what is run."""
 _FORBIDDEN: Final = frozenset(
     word

@@ -31,25 +31,8 @@ _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+|\d{1,30}")
 _NOT_COUNTED = ("点", "點", "分之", "又", "几", "幾", "多", "余", "餘", "来", "來", "半", "%")
 """Signs behind a number that continue it or make it vague: 十几个, 三百余人."""
 _HALVED = (
-    "个",
-    "個",
-    "小时",
-    "小時",
-    "天",
-    "年",
-    "分钟",
-    "分鐘",
-    "秒",
-    "米",
-    "公里",
-    "千米",
-    "斤",
-    "公斤",
-    "克",
-    "升",
-    "杯",
-    "元",
-)
+    "个", "個", "小时", "小時", "天", "年", "分钟", "分鐘", "秒", "米", "公里", "千米", "斤", "公斤", "克", "升", "杯", "元",
+)  # fmt: skip
 """The measure words that 半 counts. Before other words it is a prefix (半径, 半圆)."""
 
 

@@ -30,36 +30,9 @@ _FEWEST_LETTERS = 5
 """Shorter words in Latin letters are mostly another word in English."""
 _VOWELS = frozenset("aeiouáàâäãåéèêëíìîïóòôöõúùûüýęąěǝ")
 _FIRST = [
-    "ar",
-    "bg",
-    "bn",
-    "cs",
-    "da",
-    "de",
-    "el",
-    "es",
-    "fa",
-    "fi",
-    "fr",
-    "he",
-    "hi",
-    "hu",
-    "id",
-    "it",
-    "ja",
-    "ko",
-    "nl",
-    "pl",
-    "pt",
-    "ro",
-    "ru",
-    "sv",
-    "th",
-    "tr",
-    "uk",
-    "vi",
-    "zh",
-]
+    "ar", "bg", "bn", "cs", "da", "de", "el", "es", "fa", "fi", "fr", "he", "hi", "hu", "id", "it", "ja", "ko", "nl",
+    "pl", "pt", "ro", "ru", "sv", "th", "tr", "uk", "vi", "zh",
+]  # fmt: skip
 """The languages that a text can tell; they come before the others where it tells none."""
 
 

@@ -52,40 +52,12 @@ DATASET: Final = Task("dataset", floor=1.0)
 It gives full marks for the exact text, and a share for a text that contains it.
 """
 _INHERITED: Final = [
-    "acre",
-    "aiw",
-    "arc_1d",
-    "base_conversion",
-    "basic_arithmetic",
-    "bf",
-    "binary_alternation",
-    "caesar_cipher",
-    "count_bits",
-    "count_primes",
-    "course_schedule",
-    "gcd",
-    "isomorphic_strings",
-    "largest_island",
-    "lcm",
-    "leg_counting",
-    "letter_counting",
-    "list_functions",
-    "mahjong_puzzle",
-    "maze",
-    "modulo_grid",
-    "number_filtering",
-    "number_sequence",
-    "ransom_note",
-    "rotate_matrix",
-    "rotten_oranges",
-    "simple_equations",
-    "simple_geometry",
-    "string_manipulation",
-    "string_splitting",
-    "string_synthesis",
-    "syllogism",
-    "word_sequence_reversal",
-]
+    "acre", "aiw", "arc_1d", "base_conversion", "basic_arithmetic", "bf", "binary_alternation", "caesar_cipher",
+    "count_bits", "count_primes", "course_schedule", "gcd", "isomorphic_strings", "largest_island", "lcm",
+    "leg_counting", "letter_counting", "list_functions", "mahjong_puzzle", "maze", "modulo_grid", "number_filtering",
+    "number_sequence", "ransom_note", "rotate_matrix", "rotten_oranges", "simple_equations", "simple_geometry",
+    "string_manipulation", "string_splitting", "string_synthesis", "syllogism", "word_sequence_reversal",
+]  # fmt: skip
 
 
 def _board(module: str) -> Task:

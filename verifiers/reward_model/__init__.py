@@ -28,6 +28,7 @@ from verifiers.judge.rewards import formulas
 from verifiers.judge.rewards.batching import Reward
 from verifiers.judge.rewards.panel import Ask
 from verifiers.judge.rewards.profiles import Rank, RewardModel, ScoreMap, ZScore
+from verifiers.pace import together
 
 _MAX_FAILURE_CHARS = 200
 _Text = Annotated[str, Field(min_length=1)]
@@ -165,7 +166,7 @@ class RewardModels(Verifier[RewardModelParams]):
             texts += params.others or ()
         views = [_view(view, model) or "" for view in texts]
         asks = [(text, steps), *((view, tuple(split(view)[:MAX_STEPS]) if model.steps else ()) for view in views)]
-        worth, *peers = await _all([self._value(panel, model, item, *ask) for ask in asks])
+        worth, *peers = await together([self._value(panel, model, item, *ask) for ask in asks])
         return (worth, peers[0], peers[1:]) if model.margin else (worth, None, peers)
 
     async def _value(
@@ -185,7 +186,7 @@ class RewardModels(Verifier[RewardModelParams]):
             deadline = min(deadline, item.deadline)
         question = item.params.question or item.prompt or ""
         ask = Ask(question, text, steps, deadline, item.cache, item.owner)
-        answers = await _all([panel.rewards.reward(model, pool, ask) for pool in model.pools])
+        answers = await together([panel.rewards.reward(model, pool, ask) for pool in model.pools])
         by_step = [formulas.by_step(model, reward.rewards, len(steps)) for reward, _ in answers]
         raw = [formulas.reduced(model.steps, values) for values in by_step]
         cost = formulas.length_cost(model.length, len(text))
@@ -233,19 +234,6 @@ def _view(response: str, model: RewardModel) -> str | None:
 
 def _named(reward: Reward) -> dict[str, str]:
     return {"endpoint": reward.endpoint, "model": reward.model}
-
-
-async def _all(calls: Sequence[Any]) -> list[Any]:
-    """Await all calls; if one of them fails, cancel the others."""
-    if len(calls) == 1:
-        return [await calls[0]]
-    tasks = [asyncio.ensure_future(call) for call in calls]
-    try:
-        return list(await asyncio.gather(*tasks))
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 _HELLO = {"question": "Greet me, and say hello.", "map": {"kind": "affine", "low": -10, "high": 10}}

@@ -6,19 +6,17 @@ parameters are tried with responses that cost nothing: whichever breaks the limi
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
-from importlib import import_module
+from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
 
 from memory import remember
-from sandbox.workers import Exit, Outcome, Task, Workers, worker_function
+from sandbox.workers import Outcome, Task, Workers, worker_function
 from verifiers import long_texts
 from verifiers.base import Item, Params, Verdict
 from verifiers.conversation import Conversation
-from verifiers.long_texts import TURN_CHARS, ask_workers, has_short_params, sendable
-from verifiers.pace import Pace
+from verifiers.long_texts import InWorker, has_short_params, inline_or_worker, named, sendable
 
 TIME_LIMIT_S = 4.0
 """CPU seconds: many times the need of the largest document that is not built to be slow."""
@@ -44,41 +42,17 @@ async def judge_all(
 
     `probes` are responses that cost nothing, unless the parameters make them costly.
     """
-    verdicts: dict[int, Verdict] = {}
-    slow: list[int] = []
-    payloads: list[list[Any]] = []
-    pace, chars = Pace(), 0
-    for position, item in enumerate(items):
-        if has_short_params(item) and is_quick(item):
-            verdicts[position] = judge(item)
-            chars += len(item.response)
-        else:
-            slow.append(position)
-            payloads.append(_payload(judge, item))
-        if chars > TURN_CHARS or pace.is_over():
-            chars = 0
-            await pace.rest()
-    if slow:
-        broken: dict[int, Outcome] = {}
-        for position, outcome in zip(slow, await ask_workers(workers, JUDGE, payloads), strict=True):
-            if outcome.exit in long_texts.BROKEN_LIMITS:
-                broken[position] = outcome
-            else:
-                is_judged = outcome.exit is Exit.OK
-                verdicts[position] = long_texts.verdict_of(outcome.value) if is_judged else long_texts.trouble(outcome)
-        if broken:
-            tried = {
-                position: [
-                    _payload(judge, msgspec.structs.replace(items[position], response=probe, conversation=None))
-                    for probe in probes
-                ]
-                for position in broken
-            }
-            verdicts |= await long_texts.blamed(workers, JUDGE, broken, tried, too_complex_params)
-    return [verdicts[position] for position in range(len(items))]
+
+    def at_once(item: Item[P]) -> Verdict | None:
+        return judge(item) if has_short_params(item) and is_quick(item) else None
+
+    way: InWorker[P] = InWorker(JUDGE, partial(_payload, judge), probes, True, too_complex_params)
+    return await inline_or_worker(workers, items, at_once, way)
 
 
-def _payload(judge: Callable[[Item[Any]], Verdict], item: Item[Any]) -> list[Any]:
+def _payload(judge: Callable[[Item[Any]], Verdict], item: Item[Any], response: str | None = None) -> list[Any]:
+    if response is not None:
+        item = msgspec.structs.replace(item, response=response, conversation=None)
     kind = type(item.params)
     names = [judge.__module__, judge.__qualname__, kind.__module__, kind.__qualname__]
     prompt = None if item.prompt is None else sendable(item.prompt)
@@ -90,7 +64,7 @@ def _payload(judge: Callable[[Item[Any]], Verdict], item: Item[Any]) -> list[Any
 def judge_in_worker(payload: list[Any]) -> list[Any]:
     """Run the module's own `judge` in a worker, on an item rebuilt from plain data."""
     names, response, params, prompt, explain, conversation = payload
-    judge, kind = _named(names[0], names[1]), _named(names[2], names[3])
+    judge, kind = named(names[0], names[1]), named(names[2], names[3])
     steps = None if conversation is None else _conversations.decode(conversation)
     verdict: Verdict = judge(Item(response, _params(kind, params), prompt, explain, conversation=steps))
     return long_texts.fields_of(verdict)
@@ -103,8 +77,3 @@ _conversations = msgspec.json.Decoder(Conversation)
 def _params(kind: type[Params], text: str) -> Params:
     """The parameters from their JSON, cached: items of one prompt share them, and everything compiled from them."""
     return kind.model_validate_json(text)
-
-
-@cache
-def _named(module: str, name: str) -> Any:
-    return getattr(import_module(module), name)

@@ -47,18 +47,9 @@ from verifiers.trajectory.parts import Part
 
 _INLINE_CHARS = 16_000
 PARTS = (
-    "required",
-    "others",
-    "forbidden",
-    "confirmed",
-    "max_steps",
-    "max_calls",
-    "max_repeats",
-    "recovered",
-    "state",
-    "outputs",
-    "answer",
-)
+    "required", "others", "forbidden", "confirmed", "max_steps", "max_calls", "max_repeats", "recovered", "state",
+    "outputs", "answer",
+)  # fmt: skip
 
 
 class Answer(BaseModel):

@@ -406,21 +406,9 @@ class _Watchdog:
     """Enforces the limits of one run."""
 
     __slots__ = (
-        "_alone",
-        "_cpus",
-        "_earlier_delay_s",
-        "_other",
-        "_reaper",
-        "delay_s",
-        "left",
-        "next_check",
-        "peak_bytes",
-        "reason",
-        "run",
-        "status",
-        "usage",
-        "wall_s",
-    )
+        "_alone", "_cpus", "_earlier_delay_s", "_other", "_reaper", "delay_s", "left", "next_check", "peak_bytes",
+        "reason", "run", "status", "usage", "wall_s",
+    )  # fmt: skip
 
     def __init__(
         self, run: StartedRun, reaper: ProcessReaper, cpus: int, *, tester_pid: int | None = None, alone: bool = False

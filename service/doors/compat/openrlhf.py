@@ -31,17 +31,10 @@ _AT_START: Final = re.compile(rf"(?:{_SPECIAL}|\s)*")
 _ENDS: Final = (
     *("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|eom_id|>", "<|end_of_text|>", "<|end|>", "<|return|>", "<|pad|>"),
     *(
-        "<|im_start|>",
-        "<｜end▁of▁sentence｜>",
-        "<｜▁pad▁｜>",
-        "</s>",
-        "<eos>",
-        "<pad>",
-        "<end_of_turn>",
-        "[PAD]",
+        "<|im_start|>", "<｜end▁of▁sentence｜>", "<｜▁pad▁｜>", "</s>", "<eos>", "<pad>", "<end_of_turn>", "[PAD]",
         "[EOS]",
     ),
-)
+)  # fmt: skip
 _MAX_ENDS: Final = 100_000
 
 

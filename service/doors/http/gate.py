@@ -38,16 +38,9 @@ _ASK_LATER_S: Final = 3600.0
 """`Retry-After` where a budget does not end by itself: somebody may raise it."""
 _ADMIN: Final = ("/metrics", "/v1/audits", "/v1/series", "/v1/judges", "/v1/log")
 _SANDBOX: Final = (
-    "/run_code",
-    "/run_jupyter",
-    "/submit",
-    "/compat/sandboxfusion",
-    "/compat/open_instruct",
-    "/compat/open_r1",
-    "/compat/kimina",
-    "/api/check",
-    "/v1/boxes",
-)
+    "/run_code", "/run_jupyter", "/submit", "/compat/sandboxfusion", "/compat/open_instruct", "/compat/open_r1",
+    "/compat/kimina", "/api/check", "/v1/boxes",
+)  # fmt: skip
 """The paths, with all paths below them, that run the caller's own programs."""
 
 

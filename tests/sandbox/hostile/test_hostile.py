@@ -49,15 +49,9 @@ SELECTED = selected(4)
 long, and for the other tiers, whose limits and comparisons are the same code."""
 BRIEF = [name for name in SELECTED if name not in attacks.SLEEPERS | HEAVY]
 ONE_OF_EACH_CLASS = [
-    "frames_on_every_fd",
-    "call_forged_value",
-    "programs_forged_replies",
-    "fork_bomb",
-    "mounts_all",
-    "shared_things_for_next",
-    "cpp_raw_calls",
-    "js_patched_harness",
-]
+    "frames_on_every_fd", "call_forged_value", "programs_forged_replies", "fork_bomb", "mounts_all",
+    "shared_things_for_next", "cpp_raw_calls", "js_patched_harness",
+]  # fmt: skip
 """And one that reaches for the next program. An image without a compiler leaves out what it cannot compile."""
 
 ONE_OF_EACH_AIM = ["call_forged_value", "fork_bomb", "mounts_all", "shared_things_for_next"]

@@ -56,6 +56,15 @@ def test_boxes_for_tests_have_imported_it_already(make_box: MakeBox) -> None:
     assert box.run("import sys\nprint('unittest' in sys.modules)").out == b"True\n"
 
 
+def begin_long_run(box: Box) -> None:
+    box.load("import time\ntime.sleep(1000)")
+    limits = {**LIMITS, "wall_s": 1000.0}
+    no_files: dict[str, Any] = {"arguments": [], "stdin": 0, "files": [], "fetch": []}
+    before = box.processes
+    box.send({"ask": "execute", "limits": limits, **no_files, "waits": False, "last": False})
+    eventually(lambda: len(box.processes) > len(before))
+
+
 @pytest.mark.parametrize("kind", SOME_AND_ALL_KINDS)
 def test_it_ends_quietly_when_the_service_is_gone(make_box: MakeBox, kind: str) -> None:
     box = make_box(kind)
@@ -66,20 +75,7 @@ def test_it_ends_quietly_when_the_service_is_gone(make_box: MakeBox, kind: str) 
 @pytest.mark.parametrize("kind", SOME_AND_ALL_KINDS)
 def test_it_ends_in_the_middle_of_a_run_when_the_service_is_gone(make_box: MakeBox, kind: str) -> None:
     box = make_box(kind)
-    box.load("import time\ntime.sleep(1000)")
-    execute = {
-        "ask": "execute",
-        "limits": {**LIMITS, "wall_s": 1000.0},
-        "arguments": [],
-        "stdin": 0,
-        "files": [],
-        "fetch": [],
-        "waits": False,
-        "last": False,
-    }
-    before = box.processes
-    box.send(execute)
-    eventually(lambda: len(box.processes) > len(before))
+    begin_long_run(box)
     assert box.end()[0] == 0
 
 
@@ -163,20 +159,7 @@ def test_polite_signals_are_not_for_it(make_box: MakeBox, number: int) -> None:
 
 def test_a_runner_that_is_killed_takes_its_processes_with_it(make_box: MakeBox) -> None:
     box = make_box("namespaces")
-    box.load("import time\ntime.sleep(1000)")
-    execute = {
-        "ask": "execute",
-        "limits": {**LIMITS, "wall_s": 1000.0},
-        "arguments": [],
-        "stdin": 0,
-        "files": [],
-        "fetch": [],
-        "waits": False,
-        "last": False,
-    }
-    before = box.processes
-    box.send(execute)
-    eventually(lambda: len(box.processes) > len(before))
+    begin_long_run(box)
     os.kill(_runner(box), signal.SIGKILL)
     with pytest.raises(BoxDied):
         box.receive()

@@ -15,19 +15,8 @@ from tests.waiting import PATIENCE_S, eventually
 
 JSON = dict[str, Any]
 NAMES = (
-    "Paris",
-    "London",
-    "Rome",
-    "Madrid",
-    "Lisbon",
-    "Vienna",
-    "Prague",
-    "Berlin",
-    "Athens",
-    "Dublin",
-    "Oslo",
-    "Riga",
-)
+    "Paris", "London", "Rome", "Madrid", "Lisbon", "Vienna", "Prague", "Berlin", "Athens", "Dublin", "Oslo", "Riga",
+)  # fmt: skip
 RECIPES: JSON = {
     "recipes": {
         "holed": {"checks": [{"verifier": "qa", "params": {"metric": "contains"}}], "watch": {}},

@@ -12,16 +12,9 @@ from verifiers.base import Item, Status
 from verifiers.puzzles import puzzle
 
 NAMES = [
-    "arc_grid",
-    "countdown",
-    "graph_coloring",
-    "knights_and_knaves",
-    "n_queens",
-    "shortest_path",
-    "sudoku",
-    "word_ladder",
-    "zebra",
-]
+    "arc_grid", "countdown", "graph_coloring", "knights_and_knaves", "n_queens", "shortest_path", "sudoku",
+    "word_ladder", "zebra",
+]  # fmt: skip
 HOSTILE = [
     "[",
     "{",

@@ -1,7 +1,6 @@
 """Work on what a response brings, and on what its program prints, grows with the text and no faster."""
 
-import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Final
 
 import pytest
@@ -37,15 +36,6 @@ UNITS: Final = (
     "(",
 )
 """Pieces of output. Each is tried once in one line, and once as many lines."""
-
-
-@pytest.fixture(autouse=True)
-def _few_objects() -> Iterator[None]:
-    """Each of hundreds of measurements looks for garbage first. What other tests have left would be looked at each time."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 def reader(log_format: str) -> Callable[[str], object]:

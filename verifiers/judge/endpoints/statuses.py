@@ -9,17 +9,9 @@ PASSING_TROUBLE = frozenset({409, 425})
 """The status means a conflict with another request, or that the request came too early."""
 
 DROPPABLE = (
-    "response_format",
-    "structured_outputs",
-    "top_logprobs",
-    "logprobs",
-    "max_completion_tokens",
-    "max_tokens",
-    "temperature",
-    "top_p",
-    "seed",
-    "n",
-)
+    "response_format", "structured_outputs", "top_logprobs", "logprobs", "max_completion_tokens", "max_tokens",
+    "temperature", "top_p", "seed", "n",
+)  # fmt: skip
 """Parameters of ours that a server may not know. A longer name comes before a name that it contains."""
 
 _UNSUPPORTED_WORDS = (

@@ -23,11 +23,10 @@ import json
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from sandbox.workers import Exit, Outcome, Task, Workers, worker_function
+from sandbox.workers import Task, Workers, worker_function
 from verifiers import commitment, long_texts
 from verifiers.base import Example, InvalidItem, Item, Params, Resources, Status, Verdict, Verifier
 from verifiers.commitment import Think, fold
-from verifiers.pace import Pace
 from verifiers.rules import comments
 from verifiers.rules.instruction_following import patterns
 from verifiers.rules.instruction_following.constraints import Check
@@ -95,29 +94,7 @@ class InstructionFollowing(Verifier[InstructionFollowingParams]):
         self._workers = workers
 
     async def score(self, items: Sequence[Item[InstructionFollowingParams]]) -> Sequence[Verdict]:
-        verdicts: list[Verdict | None] = []
-        pace = Pace()
-        for item in items:
-            verdicts.append(_judge_if_cheap(item))
-            if pace.is_over():
-                await pace.rest()
-        costly = [position for position, verdict in enumerate(verdicts) if verdict is None]
-        if costly:
-            payloads = [_payload(items[position], items[position].response) for position in costly]
-            outcomes = await long_texts.ask_workers(self._workers, _TASK, payloads)
-            broken: dict[int, Outcome] = {}
-            for position, outcome in zip(costly, outcomes, strict=True):
-                if long_texts.is_too_complex(outcome, items[position].response):
-                    broken[position] = outcome
-                else:
-                    verdicts[position] = (
-                        long_texts.verdict_of(outcome.value) if outcome.exit is Exit.OK else long_texts.trouble(outcome)
-                    )
-            if broken:
-                probes = {position: [_payload(items[position], "")] for position in broken}
-                for position, verdict in (await long_texts.blamed(self._workers, _TASK, broken, probes)).items():
-                    verdicts[position] = verdict
-        return [verdict for verdict in verdicts if verdict is not None]
+        return await long_texts.inline_or_worker(self._workers, items, _judge_if_cheap, _IN_WORKER)
 
 
 def create(resources: Resources) -> InstructionFollowing:
@@ -173,8 +150,12 @@ _PATTERNS = frozenset(
 """The arguments that the published checkers read as regular expressions."""
 
 
-def _payload(item: Item[InstructionFollowingParams], response: str) -> list[Any]:
-    return [long_texts.sendable(response), item.params.model_dump_json(), item.explain]
+def _payload(item: Item[InstructionFollowingParams], response: str | None) -> list[Any]:
+    return [
+        long_texts.sendable(item.response if response is None else response),
+        item.params.model_dump_json(),
+        item.explain,
+    ]
 
 
 @worker_function
@@ -272,6 +253,7 @@ _TASK = Task(
         ],
     ),
 )
+_IN_WORKER = long_texts.InWorker(_TASK, _payload)
 
 EXAMPLES = (
     Example(

@@ -7,50 +7,11 @@ import regex
 from memory import remember
 from verifiers.rules.language.prose import prose_of
 
+_LATIN = (
+    "af ca cs cy da de en es et eu fi fr ga gl hr hu id is it la lt lv ms mt nl no pl pt ro sk sl sq sv sw tl tr vi zu"
+)
 LANGUAGES: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(
-        [
-            "af",
-            "ca",
-            "cs",
-            "cy",
-            "da",
-            "de",
-            "en",
-            "es",
-            "et",
-            "eu",
-            "fi",
-            "fr",
-            "ga",
-            "gl",
-            "hr",
-            "hu",
-            "id",
-            "is",
-            "it",
-            "la",
-            "lt",
-            "lv",
-            "ms",
-            "mt",
-            "nl",
-            "no",
-            "pl",
-            "pt",
-            "ro",
-            "sk",
-            "sl",
-            "sq",
-            "sv",
-            "sw",
-            "tl",
-            "tr",
-            "vi",
-            "zu",
-        ],
-        ("Latin",),
-    ),
+    **dict.fromkeys(_LATIN.split(), ("Latin",)),
     **dict.fromkeys(["be", "bg", "kk", "ky", "mk", "mn", "ru", "sr", "tg", "uk"], ("Cyrillic",)),
     **dict.fromkeys(["ar", "fa", "ps", "ur"], ("Arabic",)),
     **dict.fromkeys(["hi", "mr", "ne", "sa"], ("Devanagari",)),
@@ -107,27 +68,12 @@ def letters_in(scripts: tuple[str, ...], text: str) -> str:
 
 _NO_SCRIPTS = frozenset(("Common", "Inherited", "Unknown", "Zyyy", "Zinh", "Qaai", "Zzzz"))
 
+_ALONE = "Hangul Cyrillic Arabic Devanagari Greek Hebrew Thai Bengali Tamil Telugu Georgian Armenian"
 _COMMON_SCRIPTS: tuple[tuple[str, ...], ...] = (
     ("Latin",),
     ("Han",),
     ("Hiragana", "Katakana"),
-    *(
-        (name,)
-        for name in [
-            "Hangul",
-            "Cyrillic",
-            "Arabic",
-            "Devanagari",
-            "Greek",
-            "Hebrew",
-            "Thai",
-            "Bengali",
-            "Tamil",
-            "Telugu",
-            "Georgian",
-            "Armenian",
-        ]
-    ),
+    *((name,) for name in _ALONE.split()),
 )
 
 LETTER_RUNS = regex.compile(r"[\p{L}--[\p{Script=Common}\p{Script=Inherited}]]+", regex.VERSION1)

@@ -246,18 +246,8 @@ _PROSE_BEHIND = re.compile(r";\s*\n\s*(?!--|/\*)[A-Z][a-z]")
 
 _TAGS = ("sql", "sqlite", "sqlite3")
 _DIALECTS = (
-    "mysql",
-    "mariadb",
-    "postgresql",
-    "postgres",
-    "psql",
-    "pgsql",
-    "plpgsql",
-    "tsql",
-    "mssql",
-    "plsql",
-    "duckdb",
-)
+    "mysql", "mariadb", "postgresql", "postgres", "psql", "pgsql", "plpgsql", "tsql", "mssql", "plsql", "duckdb",
+)  # fmt: skip
 """The names of dialects, as tags of fences. SQLite runs all of them, but fences tagged SQL take precedence."""
 
 

@@ -171,36 +171,10 @@ def test_what_boxes_cannot_run_is_only_compiled() -> None:
 
 
 ORIGINAL = [
-    "python",
-    "cpp",
-    "nodejs",
-    "go",
-    "go_test",
-    "java",
-    "php",
-    "csharp",
-    "bash",
-    "typescript",
-    "sql",
-    "rust",
-    "cuda",
-    "lua",
-    "R",
-    "perl",
-    "D_ut",
-    "ruby",
-    "scala",
-    "julia",
-    "pytest",
-    "junit",
-    "kotlin_script",
-    "jest",
-    "verilog",
-    "python_gpu",
-    "lean",
-    "swift",
-    "racket",
-]
+    "python", "cpp", "nodejs", "go", "go_test", "java", "php", "csharp", "bash", "typescript", "sql", "rust", "cuda",
+    "lua", "R", "perl", "D_ut", "ruby", "scala", "julia", "pytest", "junit", "kotlin_script", "jest", "verilog",
+    "python_gpu", "lean", "swift", "racket",
+]  # fmt: skip
 """The languages of the original, as it spells them."""
 
 
