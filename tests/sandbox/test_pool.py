@@ -252,7 +252,8 @@ async def test_the_box_has_imported_what_the_program_imports(
         ("", Tests(TestStyle.ASSERTS, cases=["assert 1"]), Profile.PLAIN, set()),
         ("", Tests(TestStyle.UNITTEST, files={"test_it.py": ""}), Profile.TESTS, set()),
         ("", Tests(TestStyle.PYTEST, files={"test_it.py": ""}), Profile.TESTS, {"pytest"}),
-        ("import numpy", Tests(TestStyle.UNITTEST, files={"test_it.py": ""}), Profile.SCIENCE, {"numpy"}),
+        ("import numpy", Tests(TestStyle.UNITTEST, files={"test_it.py": ""}), Profile.SCIENCE, set()),
+        ("", Tests(TestStyle.UNITTEST, files={"test_it.py": "import numpy"}), Profile.SCIENCE, {"numpy"}),
         ("import numpy", Tests(TestStyle.PYTEST, files={"test_it.py": ""}), Profile.TESTS, {"pytest"}),
         ("", Tests(TestStyle.ASSERTS, setup="import sympy", cases=["assert 1"]), Profile.SCIENCE, {"sympy"}),
     ],
@@ -486,12 +487,12 @@ async def test_a_box_is_told_whether_it_is_for_one_program(backend: ScriptedBack
 
 
 @in_virtual_time
-async def test_a_module_that_boxes_do_not_have_is_no_fault_of_the_program(backend: ScriptedBackend) -> None:
+async def test_a_module_that_tests_import_and_boxes_do_not_have_is_no_fault_of_the_program(
+    backend: ScriptedBackend,
+) -> None:
     backend.preloaded = ["numpy", "pandas"]
     async with pool_of(backend) as pool:
-        with pytest.raises(SandboxUnavailable, match="the boxes lack the Python modules sympy"):
-            await run(pool, "ok", source="from sympy import Symbol")
-        await run(pool, "ok", source="import numpy")
+        await run(pool, "ok", source="from sympy import Symbol")  # which is its own choice
         tests = Tests(TestStyle.ASSERTS, ["import sympy\nassert f(sympy.Symbol('x'))"])
         with pytest.raises(SandboxUnavailable, match="the boxes lack the Python modules sympy"):
             await pool.run(Program("def f(x): return x"), [tests])

@@ -31,7 +31,7 @@ from sandbox.workers import Exit, Task, WorkersUnavailable
 from verifiers import code_blocks
 from verifiers.base import Example, InvalidItem, Item, Params, Resources, Status, Unavailable, Verdict, Verifier, clip
 from verifiers.base_runs import BaseRuns
-from verifiers.code import judging, outcomes, rehearsal
+from verifiers.code import judging, libraries, outcomes, rehearsal
 from verifiers.code.cases import CaseType, StdioTests, Suite, TestPrograms
 from verifiers.code.comparators import Comparator, Mode
 from verifiers.code.judging import Judged, Terms
@@ -119,12 +119,12 @@ FIND = Task(
 """The search is linear, but parsing is not always; a text that takes longer than this is not a program."""
 _INLINE_FENCES: Final = 500
 """Each fence takes 2 microseconds. Ordinary responses have ten."""
-TASKS: Final = (FIND, READ, judging.COMPARE, judging.JOIN)
+TASKS: Final = (FIND, READ, judging.COMPARE, libraries.JOIN)
 
 
 class Code(Verifier[CodeParams]):
     name = "code"
-    version = "21"
+    version = "22"
     params = CodeParams
     summary = "The response's program passes its tests: stdin and stdout, calls, asserts, pytest, unittest, checkers"
     deterministic: ClassVar[bool] = True
@@ -141,6 +141,8 @@ class Code(Verifier[CodeParams]):
         self.concurrency = 2 * resources.sandbox.slots + 1
         self.suites = Suites(resources.workers)
         self._base_runs: BaseRuns[None] = BaseRuns()
+        self._lacked: BaseRuns[Sequence[str]] = BaseRuns()
+        """Libraries that the boxes lack for a task."""
 
     async def score(self, items: Sequence[Item[CodeParams]]) -> Sequence[Verdict]:
         verdicts: dict[int, Verdict] = {}
@@ -167,6 +169,8 @@ class Code(Verifier[CodeParams]):
             suite = await self.suites.of(item.params)
             if self._refuses_unguarded:
                 await judging.demand_guarded(self._sandbox, suite, item.params.terms())
+            run = await judging.as_run(self._sandbox, suite)
+            await libraries.demand(self._sandbox, self._workers, run, self._lacked)
             if isinstance(suite.tests, TestPrograms) and suite.tests.is_rehearsed:
                 await rehearsal.demand_possible(self._sandbox, suite.tests, self._base_runs)
             if isinstance(suite.tests, StdioTests):

@@ -225,7 +225,7 @@ class _Raw:
         if isinstance(value.get("files"), dict):
             self.modules |= value["files"]
         if isinstance(value.get("prompt"), str):
-            self.prompt = value["prompt"]
+            self.prompt = _whole_prompt(value["prompt"], value.get("declaration"))
         self.together = self.together or value.get("together") is True
         if isinstance(value.get("language"), str) and value["language"].strip():
             self.language = _language(value["language"])
@@ -920,6 +920,13 @@ _READERS = {
     CaseType.TEXT: _response_texts,
     CaseType.PROGRAM: _program,
 }
+
+
+def _whole_prompt(prompt: str, declaration: object) -> str:
+    """A prompt with the head of its function, which rows of HumanEval-X in Rust have in a field of its own."""
+    if not isinstance(declaration, str) or not declaration.strip():
+        return prompt
+    return prompt if declaration.strip().splitlines()[-1].strip() in prompt else f"{prompt}\n{declaration}"
 
 
 def _head(raw: _Raw, entry_point: str = "") -> tuple[str, str, str]:

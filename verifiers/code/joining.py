@@ -79,11 +79,17 @@ def _with_head(code: str, test: JoinedTest) -> str:
 
 
 _IMPORT = re.compile(r"^[ \t]*(?:#[ \t]*include\b|import\b|using\b)[^\n{}()]*$", re.MULTILINE)
+_BRINGS_IN = re.compile(
+    r"^[ \t]*(?:#[ \t]*include|extern|import|library|require|use|using|(?:const|let|local|var) .*\brequire)\b.*$", re.M
+)
 
 
 def without_solution(test: JoinedTest) -> str:
     """The program of the test, and of what its prompt brings in, alone."""
-    return joined(_with_head("", test), test)
+    if test.language in ("go", "go_test"):
+        specs = [spec[spec.index('"') :] for spec in _go_imports(test.prompt)]
+        return joined("".join(f"import _ {spec}\n" for spec in specs), test)
+    return joined("".join(f"{line}\n" for line in _BRINGS_IN.findall(test.prompt) if line not in test.source), test)
 
 
 def joined(solution: str, test: JoinedTest) -> str:

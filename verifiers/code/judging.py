@@ -30,7 +30,6 @@ from sandbox.base import (
     Run,
     RunResult,
     Sandbox,
-    SandboxUnavailable,
     TestOutcome,
     Tests,
     TestStyle,
@@ -55,15 +54,12 @@ from verifiers.code.cases import (
     TextTests,
 )
 from verifiers.code.comparators import Comparator
+from verifiers.code.libraries import INLINE_CHARS, JOIN
 from verifiers.code.outcomes import Outcome, Policy, Status, is_settled, passed, status_of
 from verifiers.code.tellers import FILE as VALUES_FILE
 from verifiers.code.tellers import TELLERS
 from verifiers.long_texts import BROKEN_LIMITS, too_complex_params
 
-JOIN = Task("verifiers.code.joining", "variant_in_worker", 20.0, output_bytes=64_000_000)
-"""CPU seconds: ten times what the longest tests of a request need."""
-_INLINE_CHARS = 8_000
-"""A longer test is joined with its solution in a worker; this one takes up to four milliseconds."""
 COMPARE = Task("verifiers.code.comparisons", "compare_in_worker", comparisons.TIME_LIMIT_S)
 
 
@@ -649,6 +645,19 @@ async def expected_values(sandbox: Sandbox, test: JoinedTest, files: Mapping[str
     return values
 
 
+async def as_run(sandbox: Sandbox, suite: Suite) -> Suite:
+    """The suite with the text of its test that runs beside the solution.
+
+    Raises:
+        SandboxUnavailable: nothing can be run now.
+    """
+    tests = suite.tests
+    if not isinstance(tests, JoinedTest) or tests.split is None:
+        return suite
+    is_split = await expected_values(sandbox, tests, suite.files) is not None
+    return structs.replace(suite, tests=tests.split.telling) if is_split else suite
+
+
 @dataclass(frozen=True, slots=True)
 class _Expected:
     """The expected values of a test."""
@@ -699,7 +708,6 @@ class _Joined:
         expected = await expected_values(self._sandbox, self._test, self._program.files)
         if split is not None and expected is not None:
             return await self._judge_values(split, expected)
-        await demand_libraries(self._sandbox, self._test, self._program.files)
         built, outcome = await self._run(await self._joined("whole"))
         if outcome is not None and outcome.status is Status.PASS and (trick := await self._trick()):
             outcome = replace(outcome, status=Status.WRONG_ANSWER, points=0.0, difference=trick)
@@ -712,9 +720,7 @@ class _Joined:
         source = TELLERS[split.telling.language].before + (await self._joined("whole", split.telling) or "")
         built, result = await self._executed(source, fetch=(VALUES_FILE,))
         outcome = None if result is None else self._outcome(result)
-        if outcome is None or outcome.status is not Status.PASS:
-            await demand_libraries(self._sandbox, split.telling, self._program.files)
-        elif result is not None:
+        if outcome is not None and outcome.status is Status.PASS and result is not None:
             values = splitting.values_of(split, result.files.get(VALUES_FILE))
             difference = "it ended before its tests, or wrote where their values are" if values is None else None
             if values is not None:
@@ -763,7 +769,7 @@ class _Joined:
             _TooCostly: the solution is at fault for that.
         """
         solution, test = self._program.source, test or self._test
-        if len(solution) + len(test.source) + len(test.prompt) <= _INLINE_CHARS:
+        if len(solution) + len(test.source) + len(test.prompt) <= INLINE_CHARS:
             return joining.variant(kind, solution, test, number)
         packed = msgspec.msgpack.encode(structs.replace(test, split=None))
         (outcome,) = await self._workers.map(JOIN, [[kind, solution, packed, number]])
@@ -802,44 +808,6 @@ def _mismatches(stdout: bytes) -> bool:
     """Whether a test bench of VerilogEval, which counts its mismatches and ends with code 0, counted one or nothing."""
     counts = _MISMATCHES.findall(stdout)
     return not counts or int(counts[-1][0]) > 0 or int(counts[-1][1]) == 0
-
-
-async def demand_libraries(sandbox: Sandbox, test: JoinedTest, files: Mapping[str, bytes]) -> None:
-    """Check that the boxes have what a test asks for, by its program without a solution, once for a task.
-
-    Raises:
-        InvalidItem: it asks for a file that it does not bring.
-        SandboxUnavailable: they lack a library, or nothing can be run now.
-    """
-    source = joining.without_solution(test)
-    key = _key(b"alone", test.language, source, files)
-    known = _LACKED.get(key)
-    if known is None:
-        built, result = await _once(sandbox, Program(source, test.language, files), Execute(limits=_EXPECTED_LIMITS))
-        stderr = result.stderr.decode("utf-8", "replace") if result is not None else ""
-        known = _Lacked(tuple(sorted(joining.lacked(f"{built.message}\n{stderr}"))))
-        _LACKED.put(key, known)
-    if paths := [name for name in known.names if joining.is_own_file(name)]:
-        raise InvalidItem(
-            "tests_not_supported",
-            f"the test loads the file {paths[0]!r}, which is not there: solution and test are one program; leave that line out",
-        )
-    if known.names:
-        libraries = ", ".join(known.names)
-        raise SandboxUnavailable(f"the test needs what is not in the boxes: {libraries}", "language_unavailable")
-
-
-@dataclass(frozen=True, slots=True)
-class _Lacked:
-    """What the boxes lack for a test."""
-
-    names: Sequence[str]
-
-
-_LACKED: Store[bytes, _Lacked] = Store(
-    "code.lacked", 4_000_000, size=lambda _, known: 200 + sum(len(name) + 60 for name in known.names), of_texts=True
-)
-"""What tests lack, by the digest of their programs."""
 
 
 async def _once(sandbox: Sandbox, program: Program, run: Execute) -> tuple[Built, RunResult | None]:

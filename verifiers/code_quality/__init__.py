@@ -73,7 +73,7 @@ class CodeQualityParams(CodeParams):
 
 class CodeQuality(Code):
     name = "code_quality"
-    version = "13"
+    version = "14"
     params = CodeQualityParams
     summary = "The response's program passes its tests, times how fast and how well written it is"
 

@@ -53,7 +53,9 @@ class Plan:
     source: str
     profile: Profile
     needs: frozenset[str]
-    """Modules that the box must have. Without them an `ImportError` would be our fault, and look like the program's."""
+    """Modules that tests import and the box must have. Without them an `ImportError` would be our fault, and look like the
+    program's. What the program itself imports is its own choice.
+    """
     cache_key: bytes | None
     """None: nothing is compiled, or the output cannot be kept."""
     has_tests: bool
@@ -203,19 +205,19 @@ def _profile(program: Program, runs: Sequence[Run]) -> tuple[Profile, frozenset[
     styles = {run.style for run in runs if isinstance(run, Tests)}
     if program.needs_pytest or TestStyle.PYTEST in styles:
         return Profile.TESTS, frozenset({"pytest"})
-    imports = _scientific_imports(program, runs)
-    if imports:
+    imports = _scientific_imports(*_texts(runs))
+    if imports or _scientific_imports(program.source):
         return Profile.SCIENCE, frozenset(name for name in Profile.SCIENCE.preload if name in imports)
     return Profile.TESTS if TestStyle.UNITTEST in styles else Profile.PLAIN, frozenset()
 
 
-def _scientific_imports(program: Program, runs: Sequence[Run]) -> str:
-    """Lines of the program and its tests that import a module that not every box has."""
-    texts = [program.source]
-    for run in runs:
-        if isinstance(run, Tests):
-            texts += [run.setup, *run.cases, *run.files.values()]
-    return "\n".join(match[0] for text in texts for match in _SCIENCE.finditer(text))
+def _scientific_imports(*sources: str) -> str:
+    """Lines that import a module that not every box has."""
+    return "\n".join(match[0] for source in sources for match in _SCIENCE.finditer(source))
+
+
+def _texts(runs: Sequence[Run]) -> list[str]:
+    return [text for run in runs if isinstance(run, Tests) for text in (run.setup, *run.cases, *run.files.values())]
 
 
 def rest(stdin: bytes) -> bytes:

@@ -94,6 +94,8 @@ class _ObjectEncoder(LendingEncoder):
         self._number = number
         self.keep: Callable[[Any], int | None] | None = None
         """Gives a container that tests may change its own number; None: they change none."""
+        self.named_tuples: dict[int, Any] = {}
+        """Classes of named tuples that the tests know as their own, by their ids: they are told as data."""
 
     def part(self, value: Any) -> Image:
         keep = self.keep
@@ -108,6 +110,8 @@ class _ObjectEncoder(LendingEncoder):
     def reduced(self, value: Any, kind: type) -> Image:
         if kind is collections.defaultdict:
             return image_of_defaults(self, value)
+        if id(kind) in self.named_tuples:
+            return super().reduced(value, kind)
         if (
             _root(kind) == "numpy"
             and getattr(value, "dtype", None) is not None
@@ -544,6 +548,8 @@ class _Candidate:
         """The program's class of this name, if it has these fields; else a new one."""
         own = self._namespace.get(name)
         if isinstance(own, type) and issubclass(own, tuple) and getattr(own, "_fields", None) == tuple(fields):
+            if mro_of(own) == (own, tuple, object):
+                self._encoder.named_tuples[id(own)] = own
             return own
         key = (name, *fields)
         if defaults or members or key not in self._named_tuples:
@@ -553,7 +559,8 @@ class _Candidate:
                 member: _member_of_tuple(sort, self._callback(number, member, None, None))
                 for member, sort, number in members
             }
-            self._named_tuples[key] = type(name, (plain,), {"__slots__": (), **body}) if body else plain
+            kind = type(name, (plain,), {"__slots__": (), **body}) if body else plain
+            self._named_tuples[key] = self._encoder.named_tuples[id(kind)] = kind
         return self._named_tuples[key]
 
     def _ask(self, number: int, /, *arguments: object, **keywords: object) -> object:

@@ -112,6 +112,11 @@ class _RemoteEncoder(LendingEncoder):
     new: Callable[[Any], int] | None = None
     """Gives a container that the program has not, and keeps in one of its own, a label."""
 
+    def __init__(self, foreign: Callable[[Any], Image], first: int) -> None:
+        super().__init__(foreign, first)
+        self.named_tuples: dict[tuple[str, ...], Any] = {}
+        """Classes of named tuples of the tests that the program has met, by their names and fields."""
+
     def part(self, value: Any) -> Image:
         if self.kept and id(value) in self.kept:
             return {"object": [self.kept[id(value)]]}
@@ -132,7 +137,14 @@ class _RemoteEncoder(LendingEncoder):
     def reduced(self, value: Any, kind: type) -> Image:
         if type(kind) is RemoteClass:
             return self.foreign(value)
+        self.meet(kind)
         return image_of_defaults(self, value) if kind is collections.defaultdict else super().reduced(value, kind)
+
+    def meet(self, kind: type) -> None:
+        """Note that the program learns of a class."""
+        if (named := named_tuple_class(kind)) is not None:
+            name, fields, _ = named
+            self.named_tuples[name, *fields] = kind
 
 
 class RemoteProgram:
@@ -206,6 +218,7 @@ class RemoteProgram:
                 **FAITHFUL_BUILDERS,
                 **TABLE_BUILDERS,
                 **LIBRARY_BUILDERS,
+                "named": self._to_named,
                 "object": lambda _, content: self._to_remote(*content),
                 "class": lambda _, content: remote_classes.shared(self._class_of(content)),
                 "value": lambda decoder, content: self._to_value(decoder, *content),
@@ -607,6 +620,7 @@ class RemoteProgram:
             return {"lent": [self._served_number(value), self._served_class(kind, type(value))]}
         if (named := named_tuple_class(value)) is not None:  # P = namedtuple("P", "x y")
             name, fields, defaults = named
+            self._encoder.meet(value)
             members = [[one.name, one.sort, self._callable_number(one)] for one in tuple_members(value)]
             return {"named class": [name, fields, self._encoder.parts(defaults), members]}
         is_function = not _is_used_as_object(value)
@@ -734,6 +748,12 @@ class RemoteProgram:
             tuple(kind for kind in library_classes if kind is not None),
             is_library is True and bool(library_classes) and library_classes[0] is not None,
         )
+
+    def _to_named(self, decoder: Decoder, content: Any) -> Any:
+        """A named tuple, of the class of the tests if it came from them."""
+        named = FAITHFUL_BUILDERS["named"](decoder, content)
+        kind = self._encoder.named_tuples.get((content[0], *named.names)) if type(content[0]) is str else None
+        return named if kind is None else kind._make(named)
 
     # Exceptions.
 

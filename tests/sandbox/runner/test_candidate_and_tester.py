@@ -82,6 +82,23 @@ def test_named_tuples_have_their_names() -> None:
     )
 
 
+def test_named_tuples_of_the_tests_come_back_as_theirs() -> None:
+    source = """
+def middle(a, b): return type(a)((a.x + b.x) / 2, (a.y + b.y) / 2)
+def moved(p): return p._replace(x=5)
+def swapped(ps): return [type(p)(p.y, p.x) for p in ps]
+def plain(p): return (p.x, p.y)
+"""
+    check_all_pass(
+        source,
+        "m = middle(P(0, 0), P(2, 4))\nassert isinstance(m, P) and m == P(1, 2) and m.length() == 3",
+        "assert type(moved(P(0, 1))) is P and moved(P(0, 1)).x == 5",
+        "assert all(isinstance(p, P) for p in swapped([P(0, 1)])) and swapped([P(0, 1)]) == [P(1, 0)]",
+        "assert not isinstance(plain(P(0, 1)), P)",
+        setup="from typing import NamedTuple\nclass P(NamedTuple):\n    x: int\n    y: int\n    def length(self): return self.x + self.y",
+    )
+
+
 def test_arguments_changed_in_place_are_changed_in_the_tests() -> None:
     source = """
 def sort(a): a.sort()

@@ -225,19 +225,58 @@ LACKING: Final = {
 }
 
 
+HEADS: Final = {
+    "javascript": "const x = require('nothing_of_this_name');",
+    "ruby": "require 'nothing_of_this_name'",
+    "go": 'package main\nimport (\n"fmt"\n"example.org/nothing_of_this_name"\n)',
+    "rust": "use nothing_of_this_name::N;",
+    "c": "#include <nothing_of_this_name.h>",
+}
+"""The same in prompts, before tests that are judged by values."""
+
+
+def _demand_failed(bench: Bench, solutions: list[str], reference: dict[str, Any]) -> None:
+    for solution in solutions:
+        with pytest.raises(Unavailable, match="nothing_of_this_name") as caught:
+            bench.judge(solution, reference)
+        assert caught.value.reason == "language_unavailable"
+
+
 @pytest.mark.boxes(beyond=1)
-@table("language", list(LACKING))
-def test_a_library_that_the_boxes_lack_is_failed_for_every_response(bench: Bench, language: str) -> None:
+@pytest.mark.parametrize(("language", "is_in_prompt"), [(one, is_in) for one in LACKING for is_in in (False, True)])
+def test_a_library_that_the_boxes_lack_is_failed_for_every_response(
+    bench: Bench, language: str, is_in_prompt: bool
+) -> None:
     if language not in bench.sandbox.languages:
         pytest.skip(f"no {language} here")
-    right = LANGUAGES[language][0]
-    for solution in (right, ")", "exit(0)", "x = 1"):
-        with pytest.raises(Unavailable, match="nothing_of_this_name") as caught:
-            bench.judge(
-                f"```{language}\n{solution}\n```",
-                {"case_type": "program", "language": language, "test": LACKING[language]},
-            )
-        assert caught.value.reason == "language_unavailable"
+    right, by_values, *_ = LANGUAGES[language]
+    reference = {"case_type": "program", "language": language, "test": by_values if is_in_prompt else LACKING[language]}
+    if is_in_prompt:
+        reference["prompt"] = f"{HEADS[language]}\n"
+    programs = [f"```{language}\n{solution}\n```" for solution in (right, ")", "exit(0)", "x = 1")]
+    _demand_failed(bench, [*programs, "no program", f"```{language}\n"], reference)
+
+
+@table("head", ["import nothing_of_this_name as n\n", "from nothing_of_this_name.parts import n\n"])
+@table(
+    "test",
+    ["def check(candidate):\n    assert candidate(1) == 2\n", "def check(candidate):\n    assert candidate([]) == 2"],
+)
+def test_a_module_of_a_prompt_that_the_boxes_lack_is_failed_for_every_response(
+    bench: Bench, head: str, test: str
+) -> None:
+    reference = {"prompt": f"{head}\ndef f(n):\n    ", "entry_point": "f", "test": test}
+    programs = [f"```python\n{source}\n```" for source in ("def f(n): return 2", "def f(n", "import pandas")]
+    _demand_failed(bench, [*programs, "no program"], reference)
+
+
+@table("source", ["import {name}\ndef f(n): return 2", "def f(n):\n    import {name}\n    return 2"])
+def test_a_module_that_only_the_response_imports_is_its_own_choice(bench: Bench, source: str) -> None:
+    """`pandas` stands for the modules that boxes load beforehand if they have them."""
+    reference = {"entry_point": "f", "test": "def check(candidate):\n    assert candidate(1) == 3\n"}
+    for name in ("pandas", "numpy", "nothing_of_this_name"):
+        verdict = bench.judge(f"```python\n{source.format(name=name)}\n```", reference)
+        assert (verdict.status, verdict.score) == (Status.OK, 0.0)
 
 
 @table("source", ["require_relative 'solution'", "require './solution'"])

@@ -368,6 +368,25 @@ def test_several_calls_are_read(text: str) -> None:
         '{"name": "now", "arguments": {}}\n{"name": "now", "argum',
         'Sure:\n{"name": "now", "arguments": {}}\n{"name": "now", "argum',
         'Sure:\n{"name": "now", "arguments": {}, "parameters": {}}',
+        # what looks like a call
+        '{"name": "now", "input": {}}',
+        '{"name": "now", "args": {}}',
+        '{"action": "now", "action_input": "text"}',
+        '{"tool": "now", "arguments": {}, "args": {}}',
+        '- {"name": "now", "arguments": {}}',
+        '{"thoughts": {"text": "late"}, "command": {"name": "now", "args": {"zone": "utc"}}}',
+        '⏣get_time⏣{"zone": "utc"}',
+        "<get_time>\n<zone>utc</zone>\n</get_time>",
+        "<access_mcp_resource>\n<uri>time://utc</uri>\n</access_mcp_resource>",
+        "<execute_ipython>\nnow()\n</execute_ipython>",
+        '<TOOL_CALL>{"name": "now", "arguments": {}}</TOOL_CALL>',
+        "<<function>>now(zone=1)",
+        "<search> the time </search>",
+        "Action 1: now[utc]",
+        "Call: now()<bot_end>",
+        'Tool: now\nInput: {"zone": "utc"}',
+        "tool: now\narguments:\n  zone: utc",
+        'commentary to=functions.now json{"zone": "utc"}',
     ],
 )
 def test_what_cannot_be_read_is_wrong_whatever_is_wanted(text: str) -> None:
@@ -396,13 +415,8 @@ def test_what_cannot_be_read_is_wrong_whatever_is_wanted(text: str) -> None:
         'Action: ```json\n[{"tool_name": "directly-answer", "parameters": {}}]\n```\nAnswer: noon.',
         '<|START_ACTION|>[{"tool_name": "directly_answer", "parameters": {}}]<|END_ACTION|>It is noon.',
         '{"role": "assistant", "content": [{"type": "text", "text": "It is noon."}]}',
-        '{"name": "now", "input": {}}',
-        '{"name": "now", "args": {}}',
-        '{"action": "now", "action_input": "text"}',
         '{"action": "now", "reason": "it is late"}',
-        '{"tool": "now", "arguments": {}, "args": {}}',
         'Send\n{"name": "now", "arguments": {}} to it.',
-        '- {"name": "now", "arguments": {}}',
         "Then\n[f(x)]\n[g(a=1) + 2]\n[1] Smith\n[2, 3]\n{}",
         "```python\nprint(now())\n```",
         "You need a tool:\n```json\n" + json.dumps(TOOLS[0]) + "\n```",
@@ -882,3 +896,32 @@ def test_line_breaks_of_a_value_are_its_own_unless_they_put_it_on_lines_of_its_o
 def test_a_server_may_keep_the_closing_tag_to_itself() -> None:
     assert ask('It is:\n<tool_call>\n{"name": "now", "arguments": {}}\n', TIME).score == 1.0
     assert ask('<tool_call>{"name": "now", "arguments": {}}\nIt is noon.', TIME).reason == "malformed_call"
+
+
+@table(
+    "text",
+    [
+        "/now zone=utc",
+        "{{now(zone)}}",
+        '[now("utc")] ->',
+        "@now(zone=1)",
+        "<now>",
+        "```py\ntime = now(1)\nprint(time)\n```",
+    ],
+)
+def test_the_name_of_a_tool_that_stands_as_a_call_is_one(text: str) -> None:
+    assert ask(text, [], tools=[{"name": "now", "parameters": {"type": "object"}}]).reason == "malformed_call"
+    assert ask(text, [], tools=[{"name": "other", "parameters": {"type": "object"}}]).score == 1.0
+
+
+@table(
+    "text",
+    [
+        "Use now(zone) for that; I may not call it.",
+        "The tool now gives the time.",
+        "- now: the time\n- then: what was",
+        "<p>now</p>\n<ul><li>now</li></ul>",
+    ],
+)
+def test_prose_about_a_tool_is_not_a_call(text: str) -> None:
+    assert ask(text, [], tools=[{"name": "now", "parameters": {"type": "object"}}]).score == 1.0

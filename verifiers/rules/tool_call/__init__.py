@@ -7,7 +7,7 @@ turn by turn, as in BFCL's rows of several turns.
 `forms` lists the forms of calls that can be read: JSON as OpenAI, Claude, Hermes, Qwen, Llama, Mistral and others write
 it, arguments in elements (Qwen3-Coder, GLM, MiniMax, DeepSeek), the own tokens of other models, and Python's form as in
 BFCL. The reference is one call or a list, as objects or as text in any of these forms. `[]` wants no call; then any
-text without a call is right. The response must make every wanted call exactly once, and no other call, unless `calls`
+text without a call is right; what looks like a call in an unknown form is none (`unread`). The response must make every wanted call exactly once, and no other call, unless `calls`
 is subset. Thinking is ignored. A call that is cut off or cannot be read makes the response wrong.
 
 Values are compared by type: 1 equals 1.0, but neither "1" nor true. Strings must be equal to the character, unless
@@ -160,7 +160,7 @@ class ToolCallParams(Params):
 
 class ToolCall(Verifier[ToolCallParams]):
     name = "tool_call"
-    version = "13"
+    version = "14"
     params = ToolCallParams
     summary = "The function calls of the response equal the reference's, in any of the forms that models write"
     concurrency = None

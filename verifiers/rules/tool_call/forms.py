@@ -23,7 +23,7 @@ lines. An answer tag around all of it makes no difference. Prose and other data 
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -34,10 +34,15 @@ from verifiers.rules.tool_call import elements, gemma, pythonic, turns
 from verifiers.rules.tool_call.calls import MAX_CALLS, Call, Malformed, are_tools, arguments_of, call_of, objects_of
 from verifiers.rules.tool_call.elements import close, skip
 from verifiers.rules.tool_call.quoted import without_quoted_tags
+from verifiers.rules.tool_call.unread import unread_call
 
 
-def calls_in(text: str) -> list[Call]:
+def calls_in(text: str, listed: Collection[str] = ()) -> list[Call]:
     """The calls of a text, in order.
+
+    Args:
+        text: It may hold other text, too.
+        listed: The names of known tools.
 
     Raises:
         Malformed: a part is meant as a call, but cannot be read as one.
@@ -60,19 +65,9 @@ def calls_in(text: str) -> list[Call]:
         if len(all_calls) > MAX_CALLS:
             raise Malformed(f"there are more than {MAX_CALLS} calls")
     all_calls = all_calls or _on_lines(text)
-    if not all_calls and (unread := _UNREAD_CALL.search(text)):
-        raise Malformed(f"a call in a form that is not known: {unread[0].strip()[:100]!r}")
+    if not all_calls and (unread := unread_call(text, listed)):
+        raise Malformed(f"a call in a form that is not known: {unread!r}")
     return all_calls
-
-
-# <use_mcp_tool>, <|tool_use|>
-_PART_OF_NAME = r"[A-Za-z]{1,20}[_:\-▁]"
-_CALL_TAG = rf"<\|?/?(?:{_PART_OF_NAME}){{0,3}}(?:tool|function|invoke)s?(?![A-Za-z])[^<>\n]{{0,200}}>"
-# Action: f[a=1], **Call:** f(), Tool call: `f()`
-_CALL_WORD = r"[*_]{0,2}(?:Action|Call|Tool(?:[ _]call)?|Function[ _]call)[*_]{0,2}[ \t]?:[*_]{0,2}"
-_CALLED = r"[ \t]{0,4}`?[A-Za-z_][\w.\-]{0,200}[ \t]?(?:\([^\n]{0,2000}\)|\[[^\n]{0,2000}\])[`.;]?[ \t]*$"
-_UNREAD_CALL = re.compile(rf"^[ \t]{{0,8}}(?:{_CALL_TAG}|✿FUNCTION✿|{_CALL_WORD}{_CALLED})", re.MULTILINE)
-"""What looks like a call in none of the forms above. It is not an answer without a call."""
 
 
 def prefilled_calls_in(text: str) -> list[Call]:
@@ -122,7 +117,7 @@ _MARKS = {
     "phi": r"<\|tool_call\|>",
     "tagged": r"<(?:TOOLCALL|tool_calls|function_call)>(?=\s{0,8}[\[{])",
     "between": rf"{_BETWEEN_MARKS}|<function_calls>(?=\s{{0,8}}[\[A-Za-z_])|function\scall<\|role_sep\|>",
-    "functools": r"(?m:^)functools(?=\[)",
+    "functools": r"(?m:^)functools(?=\s?\[)",
     "action": r"(?m:^)Action:\s{0,4}```json\s{0,8}(?=\[)",
     "gemma": gemma.MARK,
     "invoke": elements.INVOKE,
@@ -294,7 +289,7 @@ _MAX_PLACES = 1_000
 
 def _may_begin_otherwise(text: str) -> bool:
     """Whether the text may have a mark that does not begin with `<`."""
-    if text.startswith("to=") or any(word in text for word in ("[TOOL_CALLS]", "functools[", "role_sep", ">>>")):
+    if text.startswith("to=") or any(word in text for word in ("[TOOL_CALLS]", "functools", "role_sep", ">>>")):
         return True
     return "Action" in text and ("Input" in text or "json" in text)
 
@@ -451,7 +446,7 @@ def _action(text: str, position: int) -> tuple[list[Call], int]:
 
 
 def _functools(text: str, position: int) -> tuple[list[Call], int]:
-    value, position = _read(text, position)
+    value, position = _read(text, skip(text, position))
     return list(map(call_of, objects_of(value, marked=True) or ())), position
 
 

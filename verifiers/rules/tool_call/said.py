@@ -5,7 +5,7 @@ text is one call: some servers leave calls in the text after they have read them
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,7 +57,7 @@ def read(
         calls: list[Call] = []
         for step in steps:
             if step.role == "assistant":
-                calls += _calls(step, think, reading, may_be_prefilled)
+                calls += _calls(step, think, reading, may_be_prefilled, tools or ())
         if tools is not None and not any(call.is_shown and call.name in tools for call in calls):
             calls = [call for call in calls if not call.is_shown]
         reading.turns.append(calls)
@@ -66,7 +66,7 @@ def read(
     return reading
 
 
-def _calls(step: Step, think: Think, reading: Said, may_be_prefilled: bool) -> list[Call]:
+def _calls(step: Step, think: Think, reading: Said, may_be_prefilled: bool, listed: Collection[str]) -> list[Call]:
     typed = [_typed(call.name, call.arguments) for call in step.calls]
     response = forms.plain_tokens(step.whole_text)
     segment = spoken(response, think)
@@ -75,7 +75,9 @@ def _calls(step: Step, think: Think, reading: Said, may_be_prefilled: bool) -> l
         return typed
     text = turns.without_thought(response[segment.start : segment.end])
     reading.texts.append("" if turns.is_blank(text) else text)
-    text_calls = (forms.prefilled_calls_in(text) if may_be_prefilled else []) or forms.calls_in(text)
+    text_calls = (forms.prefilled_calls_in(text) if may_be_prefilled else []) or forms.calls_in(
+        text, () if typed else listed
+    )
     return typed + _beside(typed, text_calls)
 
 
