@@ -34,12 +34,13 @@ from service.rollouts.judging import Judge
 from service.rollouts.rescore import Run, check_first_row, rescore, sampled
 from service.rollouts.tally import Tally
 from service.row_files.reading import SUFFIXES, DataFile, is_saved_dataset, stem_of
-from service.row_files.unpack import PACKED_SUFFIXES
+from service.row_files.unpack import PACKED_SUFFIXES, is_table
 from service.run.core import CannotStart
 from service.settings import Settings, SettingsError
 
 VERDICTS = ".verdicts.jsonl"
 _BAR_CHARS = 20
+_PART_BYTES = 1_000_000
 _WILD = frozenset("*?[")
 _ALL_INVALID, _SOME_FAILED = 1, 3
 
@@ -157,11 +158,16 @@ def _sources(location: str, output: str | None) -> Iterator[list[tuple[Path, Pat
     if location == "-":
         if output is None:
             raise BadInput("standard input has no name; name the output: -o FILE")
-        with tempfile.NamedTemporaryFile(suffix=".jsonl") as spooled:
-            while part := sys.stdin.buffer.read(1_000_000):
+        head = sys.stdin.buffer.read(_PART_BYTES)
+        with tempfile.NamedTemporaryFile(suffix=".csv" if is_table(head) else ".jsonl") as spooled:
+            spooled.write(head)
+            while part := sys.stdin.buffer.read(_PART_BYTES):
                 spooled.write(part)
             spooled.flush()
-            yield [(Path(spooled.name), Path(output))]
+            try:
+                yield [(Path(spooled.name), Path(output))]
+            except BadInput as error:
+                raise BadInput(str(error).replace(spooled.name, "standard input")) from error
         return
     files = files_at(location)
     if output is not None and len(files) == 1 and not Path(output).is_dir():
@@ -169,6 +175,8 @@ def _sources(location: str, output: str | None) -> Iterator[list[tuple[Path, Pat
         return
     folder = None if output is None else Path(output)
     if folder is not None:
+        if folder.is_file():
+            raise BadInput(f"{location} has {len(files)} files, and {folder} is a file; name a folder with -o")
         folder.mkdir(parents=True, exist_ok=True)
     pairs = [(source, (folder or source.parent) / default_name(source)) for source in files]
     names: dict[Path, Path] = {}

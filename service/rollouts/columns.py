@@ -21,9 +21,9 @@ REFERENCES = ("reference", "ground_truth", "gold", "answer", "solution", "target
 """`target` is lm-eval's and Inspect's, `gts` verl's, `label` slime's and OpenRLHF's."""
 RESPONSES = (
     *("response", "completion", "output", "prediction", "generation", "generated_text", "model_output"),
-    *("filtered_resps", "resps", "messages", "answer"),
+    *("completions", "responses", "outputs", "generations", "filtered_resps", "resps", "messages", "answer"),
 )
-"""`resps` is lm-eval's. `messages` are a response if an assistant has the last word, `answer` beside another reference."""
+"""`resps` is lm-eval's, `responses` verl's. `messages` are a response if an assistant has the last word, `answer` beside another reference."""
 LABELS = ("expected", "label", "is_correct")
 _KEPT = (
     *("id", "verifier", "params", "prompt", "metadata", "recipe", "checks", "domain", "data_source", "tag"),
@@ -74,8 +74,9 @@ class Columns:
         """
         if set(present).isdisjoint((self.response,) if self.response else RESPONSES):
             needed = repr(self.response) if self.response else f"of {', '.join(RESPONSES)}"
+            meant = next(filter(None, (near(name, RESPONSES) for name in present)), ".")
             raise BadInput(
-                f"{origin} has no field {needed}; it has {sorted(present)[:20]}. Name one with --response-field"
+                f"{origin} has no field {needed}; it has {sorted(present)[:20]}{meant} Name one with --response-field"
             )
 
     def used(self) -> frozenset[str]:
@@ -182,6 +183,10 @@ def _response(value: Any) -> Any:
         (value,) = value  # lm-eval has a list of samples
     if isinstance(value, dict) and isinstance(value.get("output"), list):
         return value["output"]  # OpenAI's Responses, as in rollouts of NeMo-Gym
+    if isinstance(value, dict) and isinstance(value.get("body"), dict):
+        value = value["body"]  # of OpenAI's batches
+    if isinstance(value, dict) and isinstance(value.get("choices"), list):
+        return [choice["message"] for choice in value["choices"] if isinstance(choice, dict) and "message" in choice]
     if isinstance(value, str) and value.lstrip().startswith("[{"):
         with suppress(ValueError, RecursionError, InvalidItem):
             messages = json.loads(value)

@@ -17,16 +17,24 @@ Judge = Callable[[Sequence[Json]], Awaitable[Sequence[Json]]]
 async def judge_fields(rows: Sequence[Mapping[str, Any] | None], columns: Columns, judge: Judge) -> list[Json]:
     """One result per row. None stands for a row that is not an object. Without a response there is nothing to judge."""
     items = [None if fields is None else columns.item_of(fields) for fields in rows]
-    results = iter(await _all_judged([item for item in items if item is not None], judge))
+    results = iter(await _all_judged([item for item in items if item is not None and not _samples(item)], judge))
     judged = []
     for fields, item in zip(rows, items, strict=True):
-        if item is not None:
+        if item is not None and (count := _samples(item)):
+            judged.append(invalid("bad_item", f"the row has {count} responses; write each in a row of its own"))
+        elif item is not None:
             judged.append(dict(next(results)))
         elif fields is None:
             judged.append(invalid("bad_json", "the line is not a JSON object"))
         else:
             judged.append(invalid("no_response", f"the row has no response; it has {sorted(fields)[:20]}"))
     return judged
+
+
+def _samples(item: Json) -> int:
+    """How many responses a row has that should have one. 0: it has one."""
+    response = item["response"]
+    return len(response) if isinstance(response, list) and response and isinstance(response[0], str) else 0
 
 
 async def _all_judged(items: Sequence[Json], judge: Judge) -> Sequence[Json]:
@@ -37,7 +45,7 @@ async def _all_judged(items: Sequence[Json], judge: Judge) -> Sequence[Json]:
         return await judge(items)
     except (InvalidRequest, TooLarge) as error:
         if len(items) == 1:
-            return [invalid("bad_item", str(error))]
+            return [invalid("bad_item", str(error).removeprefix("items.0."))]
     half = len(items) // 2
     return [*await _all_judged(items[:half], judge), *await _all_judged(items[half:], judge)]
 

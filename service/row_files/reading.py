@@ -17,14 +17,24 @@ from typing import IO, Any, Final
 
 import msgspec
 
-from service.row_files.unpack import DELIMITERS, GZIP, PACKED_SUFFIXES, PARQUET, UTF16, ZSTD, is_array
+from service.row_files.unpack import (
+    DELIMITERS,
+    GZIP,
+    INSPECT,
+    PACKED_SUFFIXES,
+    PARQUET,
+    UTF16,
+    ZSTD,
+    is_array,
+    is_object,
+)
 
 MAX_LINE_BYTES: Final = 8_000_000
 """A longer line is a finding."""
 MAX_OWN_LINE_BYTES: Final = 256_000_000
 """The same for the files of somebody who runs a command, and has the memory to himself."""
 NO_PYARROW: Final = "Parquet and saved data sets need pyarrow: pip install 'rewardline-server[parquet]'"
-SUFFIXES: Final = (".jsonl", ".ndjson", ".json", *DELIMITERS, ".parquet")
+SUFFIXES: Final = (".jsonl", ".ndjson", ".json", *DELIMITERS, ".parquet", INSPECT)
 """Of the files that are read, packed or not."""
 _FOREIGN: Final = {b"PK\x03\x04": "zip", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
 _BOM: Final = b"\xef\xbb\xbf"
@@ -109,7 +119,7 @@ class DataFile:
                 self.size = self._path.stat().st_size
                 head = file.read(_HEAD_BYTES)
                 file.seek(len(_BOM) if head.startswith(_BOM) else 0)
-                if head.startswith(PARQUET) or self._path.suffix == ".parquet":
+                if head.startswith(PARQUET) or ".parquet" in self._path.suffixes:
                     yield from self._by_unpacker(needs_pyarrow=True)
                 elif self._needs_unpacker(head):
                     yield from self._by_unpacker()
@@ -123,11 +133,13 @@ class DataFile:
         Raises:
             BadData: the file is packed as nothing here can unpack it.
         """
-        for mark, name in _FOREIGN.items():
-            if head.startswith(mark):
-                raise BadData(f"the file is packed with {name}; unpack it first, or pack it with gzip or zstd")
         suffix = self._path.suffix
-        return head.startswith((GZIP, ZSTD, *UTF16)) or suffix in DELIMITERS or is_array(head, suffix)
+        for mark, name in _FOREIGN.items():
+            if head.startswith(mark) and suffix != INSPECT:
+                raise BadData(f"the file is packed with {name}; unpack it first, or pack it with gzip or zstd")
+        if head.startswith((GZIP, ZSTD, *UTF16)) or suffix in (*DELIMITERS, INSPECT):
+            return True
+        return is_array(head, suffix) or is_object(head, suffix)
 
     def _json(self, file: IO[bytes]) -> Iterator[Line]:
         for number, line, nbytes in self._bounded(file):

@@ -1,5 +1,5 @@
 """Writes the rows of a file that is more than JSON lines as JSON lines: Parquet, a folder of Hugging Face `datasets`, CSV
-and TSV, a JSON array, lines in UTF-16, and all but the first two packed with gzip or zstd.
+and TSV, a JSON array or object, logs of Inspect, lines in UTF-16, and all but the folder packed with gzip or zstd.
 
 It runs as a process of its own (`files.py`), confined like a worker before it loads the libraries that read the file. Its
 first line is the number of rows, `?` if that is not known. Then a line begins with `+` and holds a row, or with `-` if the
@@ -12,8 +12,10 @@ import gzip
 import io
 import resource
 import sys
+import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
@@ -30,6 +32,8 @@ GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
 PACKED_SUFFIXES: Final = (".gz", ".zst")
+INSPECT: Final = ".eval"
+"""A log of Inspect: a zip archive with a file for each sample."""
 
 _MEMORY_MB = 1900
 """Address space beside the interpreter; the libraries take about a quarter of it."""
@@ -37,7 +41,12 @@ _CPU_S = 3600
 _BATCH_ROWS = 64
 _MAX_CELL_CHARS = 256_000_000
 _MAX_LINE_BYTES = 256_000_000
-_DAMAGE = (OSError, EOFError, ValueError, zlib.error, zstandard.ZstdError, csv.Error)
+_ROW_LISTS = ("samples", "data")
+"""What holds the rows of a file that is one object: `samples` in logs of Inspect."""
+_DAMAGE = (
+    *(OSError, EOFError, ValueError, NotImplementedError, zlib.error, zipfile.BadZipFile, zstandard.ZstdError),
+    csv.Error,
+)
 
 
 def main(path: str) -> None:
@@ -67,9 +76,12 @@ def _write_rows(path: str) -> None:
             _write_parquet(file)
             return
         unpacked = _unpacked(file, head)
+        if unpacked.peek(len(PARQUET)).startswith(PARQUET):
+            _write_parquet(io.BytesIO(unpacked.read()))
+            return
         _write(b"?\n")
-        for line in _lines(unpacked, file_path):
-            _write(b"+" + line.rstrip(b"\r\n") + b"\n")
+        for line in _samples(file) if file_path.suffix == INSPECT else _lines(unpacked, file_path):
+            _write((line if line.startswith(_UNREAD) else b"+" + line.rstrip(b"\r\n")) + b"\n")
 
 
 def _unpacked(file: io.BufferedReader, head: bytes) -> io.BufferedReader:
@@ -118,17 +130,27 @@ _PACKED_BYTES = 4096
 """Read at once: they may unpack to a hundred megabytes."""
 
 
+_UNREAD = b"-the row"
+_HEADER_BYTES = 4096
+_OTHER_DELIMITERS = (";", "\t")
+"""Spreadsheets write these where a comma is a decimal mark."""
+
+
 def _lines(buffered: io.BufferedReader, file_path: Path) -> Iterator[bytes]:
-    """The rows as JSON, one to a line, as yet unchecked."""
+    """The rows as JSON, one to a line, as yet unchecked. A line that begins with `-` says why there is no row."""
     encoding = "utf-16" if buffered.peek(2)[:2] in UTF16 else "utf-8-sig"
     suffix = next((name for name in reversed(file_path.suffixes) if name not in PACKED_SUFFIXES), "")
     if (delimiter := DELIMITERS.get(suffix)) is not None:
         csv.field_size_limit(_MAX_CELL_CHARS)
-        text = io.TextIOWrapper(buffered, encoding, newline="")
-        yield from map(msgspec.json.encode, _named(csv.reader(text, delimiter=delimiter, strict=True)))
+        header = buffered.peek(_HEADER_BYTES)[:_HEADER_BYTES].decode(encoding, "ignore").partition("\n")[0]
+        delimiter = next((mark for mark in (delimiter, *_OTHER_DELIMITERS) if mark in header), delimiter)
+        text = io.TextIOWrapper(buffered, encoding, errors="surrogateescape", newline="")
+        yield from _named(csv.reader(text, delimiter=delimiter, strict=True))
     elif is_array(buffered.peek(64)[:64], suffix, encoding):
         rows = msgspec.json.decode(buffered.read().decode(encoding), type=list[msgspec.Raw])
         yield from (msgspec.json.format(bytes(row), indent=-1) for row in rows)
+    elif suffix == ".json":
+        yield from _of_object(buffered, encoding)
     elif encoding == "utf-16":
         yield from (line.encode() for line in io.TextIOWrapper(buffered, encoding))
     else:
@@ -142,17 +164,67 @@ def is_array(head: bytes, suffix: str, encoding: str = "utf-8-sig") -> bool:
     return start.lstrip().startswith("[") and (suffix == ".json" or start.lstrip()[1:].lstrip()[:1] in ("{", ""))
 
 
-def _named(rows: Iterable[list[str]]) -> Iterator[dict[str, str]]:
+def is_table(head: bytes) -> bool:
+    """Whether a file without a name that begins so is CSV or TSV."""
+    return not head.lstrip(codecs.BOM_UTF8).lstrip().startswith((b"{", b"[", PARQUET, GZIP, ZSTD, *UTF16))
+
+
+def is_object(head: bytes, suffix: str) -> bool:
+    """Whether a file that begins so may be one object, not an object to a line."""
+    return suffix == ".json" and head.lstrip().startswith(b"{")
+
+
+def _of_object(buffered: io.BufferedReader, encoding: str) -> Iterator[bytes]:
+    """The rows of a file that is one object: those that it lists, or itself. A file of lines gives its lines."""
+    text = io.TextIOWrapper(buffered, encoding)
+    lines = [text.readline()]
+    try:
+        whole = msgspec.json.decode(lines[0])
+        for line in text:
+            lines.append(line)
+            if line.strip():
+                yield from (line.encode() for line in chain(lines, text))
+                return
+    except msgspec.DecodeError:
+        lines += text
+        try:
+            whole = msgspec.json.decode("".join(lines))
+        except msgspec.DecodeError:
+            yield from (line.encode() for line in lines)
+            return
+    lists = [whole.get(name) for name in _ROW_LISTS]
+    yield from map(msgspec.json.encode, next((rows for rows in lists if isinstance(rows, list)), [whole]))
+
+
+def _samples(file: IO[bytes]) -> Iterator[bytes]:
+    with zipfile.ZipFile(file) as archive:
+        for name in sorted(archive.namelist()):
+            if name.startswith("samples/") and name.endswith(".json"):
+                yield msgspec.json.format(archive.read(name), indent=-1)
+
+
+def _named(table: Iterator[list[str]]) -> Iterator[bytes]:
     """The rows of a table by the names in its first one. An empty cell is an empty text: these files have no null."""
-    table = iter(rows)
     names = next(table, [])
-    for number, cells in enumerate(table, 2):
-        if len(cells) > len(names):
-            raise ValueError(
-                f"row {number} has {len(cells)} cells, the header has {len(names)}; quote cells with commas"
-            )
-        if cells:
-            yield dict(zip(names, cells, strict=False))
+    while True:
+        try:
+            cells = next(table, None)
+            if cells is None:
+                return
+            if len(cells) > len(names):
+                yield _unread(f"it has {len(cells)} cells, the header has {len(names)}; quote cells with commas")
+            elif cells:
+                yield msgspec.json.encode(dict(zip(names, cells, strict=False)))
+            else:
+                yield b""
+        except csv.Error as error:
+            yield _unread(error)
+        except UnicodeEncodeError:
+            yield _unread("it is not UTF-8; write the file in UTF-8")
+
+
+def _unread(why: object) -> bytes:
+    return _UNREAD + f" cannot be read: {why}".replace("\n", " ").encode(errors="backslashreplace")
 
 
 def _batches_of_folder(folder: Path) -> "Iterator[RecordBatch]":
@@ -191,7 +263,7 @@ def _line(batch: "RecordBatch", index: int) -> bytes:
         (row,) = batch.slice(index, 1).to_pylist()
         return b"+" + msgspec.json.encode(row, enc_hook=str)
     except (ValueError, ArithmeticError, TypeError, RecursionError) as error:
-        return b"-" + f"the row cannot be read: {error}".replace("\n", " ").encode(errors="backslashreplace")
+        return _unread(error)
 
 
 def _give_up(why: str) -> None:

@@ -302,6 +302,12 @@ COLUMNS: dict[str, dict[str, Any]] = {
         },
         "expected_answer": "7",
     },
+    "Inspect": {"target": "7", "output": {"choices": [{"message": {"role": "assistant", "content": "7"}}]}},
+    "OpenAI's batches": {
+        "response": {"body": {"choices": [{"message": {"role": "assistant", "content": "7"}}]}},
+        "gold": "7",
+    },
+    "lists of one": {"responses": ["7"], "answer": "7"},
     "parameters in a table": {"response": "7.4", "gold": "7", "params": '{"abs_tol": 0.5}', "expected": True},
 }
 
@@ -315,10 +321,11 @@ def test_columns_of_known_files_need_no_names(tmp_path: Path) -> None:
 
 
 def test_a_file_without_responses_says_so(tmp_path: Path) -> None:
-    source = write(tmp_path / "in.jsonl", [{"prompt": "1+1?", "ground_truth": "2"}])
+    source = write(tmp_path / "in.jsonl", [{"respones": "2", "ground_truth": "2"}])
     done = rewardline("score", str(source), "--verifier", "numeric")
     assert done.returncode == 2
     assert "line 1, has no field of response, completion, output" in done.stderr
+    assert "did you mean `responses` or `response` or `resps`? Name one with --response-field" in done.stderr
 
 
 def test_columns_can_be_named(tmp_path: Path) -> None:

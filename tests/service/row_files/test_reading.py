@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,10 @@ import zstandard
 from pyarrow import parquet
 
 from sandbox.workers import confine
+from service.rollouts.columns import Columns
 from service.row_files import reading
 from service.row_files.reading import BadData, DataFile, Line, Unread
+from service.row_files.unpack import is_table
 from tests.waiting import PATIENCE_S
 
 LIMIT = 1000
@@ -201,6 +203,8 @@ AS_CSV = 'response,gold\r\n"a, ""b""\nc",007\r\né,\r\n'
         ("rows.csv", AS_CSV.encode()),
         ("rows.csv", b"\xef\xbb\xbf" + AS_CSV.encode()),
         ("rows.csv", AS_CSV.encode("utf-16")),
+        ("rows.csv", AS_CSV.replace("a,", "a|").replace(",", ";").replace("a|", "a,").encode()),
+        ("rows.json", json.dumps({"version": 2, "samples": ROWS}, indent=1).encode()),
         (
             "rows.tsv.zst",
             zstandard.compress(AS_CSV.replace("a,", "a;").replace(",", "\t").replace("a;", "a,").encode()),
@@ -233,7 +237,6 @@ def test_a_saved_data_set_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "data", "said"),
     [
-        ("rows.csv", b"a,b\n1,2,3\n", "row 2 has 3 cells, the header has 2"),
         ("rows.json", b'[{"a": 1}, {', "it cannot be read"),
         ("rows.jsonl.gz", gzip.compress(b'{"a": 1}\n' * 9)[:-6], "it cannot be read"),
         ("rows.jsonl.zst", zstandard.compress(b'{"a": 1}\n' * 9)[:-3], "within a frame of zstd"),
@@ -243,3 +246,42 @@ def test_a_saved_data_set_is_read(tmp_path: Path) -> None:
 def test_a_damaged_file_of_another_form_says_what_is_wrong(tmp_path: Path, name: str, data: bytes, said: str) -> None:
     with pytest.raises(BadData, match=said):
         read(written(tmp_path / name, data))
+
+
+def test_a_damaged_row_of_a_table_is_one_finding(tmp_path: Path) -> None:
+    rows = read(written(tmp_path / "rows.csv", b'a,b\n1,2\n1,2,3\n\n"1"2,3\ncaf\xe9,4\n3\n"5'))
+    assert {number: value.problem for number, value, _ in rows if isinstance(value, Unread)} == {
+        2: "the row cannot be read: it has 3 cells, the header has 2; quote cells with commas",
+        4: "the row cannot be read: ',' expected after '\"'",
+        5: "the row cannot be read: it is not UTF-8; write the file in UTF-8",
+        7: "the row cannot be read: unexpected end of data",
+    }
+    assert [value for _, value, _ in rows if isinstance(value, dict)] == [{"a": "1", "b": "2"}, {"a": "3"}]
+
+
+def test_lines_in_a_json_file_stay_lines(tmp_path: Path) -> None:
+    for first in (b'{"a": 1}', b'{"a": \xc3\xa9'):
+        rows = read(written(tmp_path / "rows.json", first + b'\n\n{"b": "\xe2\x80\xa8"}\n'))
+        assert [(number, value) for number, value, _ in rows][1:] == [(3, {"b": "\u2028"})]
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
+def test_parquet_may_be_packed(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    table = tmp_path / "rows.parquet"
+    parquet.write_table(pyarrow.table({"a": ["x", None]}), table)
+    file = DataFile(written(tmp_path / "rows.parquet.gz", pack(table.read_bytes())))
+    assert [value for _, value, _ in file.lines()] == [{"a": "x"}, {"a": None}]
+    assert file.pads_rows
+
+
+def test_a_stream_without_a_name_is_a_table_unless_it_begins_as_something_else() -> None:
+    others = [b' {"a": 1}', b"\xef\xbb\xbf[", b"PAR1", gzip.compress(b"a,b"), "{".encode("utf-16")]
+    assert [is_table(head) for head in (b"response,gold\n", b'"a"\t"b"', *others)] == [True, True, *[False] * 5]
+
+
+@pytest.mark.parametrize("form", ["eval", "json"])
+def test_logs_of_inspect_give_their_samples(form: str) -> None:
+    ((_, sample, _),) = DataFile(Path("tests/data/inspect/log_formats").with_suffix(f".{form}")).lines()
+    item = Columns(verifier="exact_match").item_of(sample)
+    assert item is not None
+    assert (item["response"][0]["content"], item["reference"]) == ("No", " Yes")
