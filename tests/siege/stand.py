@@ -226,10 +226,10 @@ def _cpu_s(pid: int) -> tuple[float, float]:
 
 
 @contextmanager
-def besieged(**settings: str) -> Iterator[Stand]:
+def besieged(*, answers_memory_mb: float = 128, **settings: str) -> Iterator[Stand]:
     """The service of `tests.siege.served`, with an honest judge and boxes of its own. Caches have their default sizes."""
     with TemporaryDirectory() as folder, ExitStack() as stack:
-        judges = stack.enter_context(Grader()).file(Path(folder))
+        judges = stack.enter_context(Grader()).file(Path(folder), answers_memory_mb=answers_memory_mb)
         options = {"sandbox": "local", "judge_file": str(judges), "ops_port": "0", "log_level": "error"}
         options |= {"workers": str(_WORKERS), **settings}
         log = Path(folder) / "log.jsonl"
