@@ -23,7 +23,7 @@ from memory.registry import (
     settling,
     total_bytes,
 )
-from memory.sizes import size_of
+from memory.sizes import exact, size_of
 from memory.store import Store
 from memory.watch import GRADUAL_GROWTH_BYTES, GRADUAL_THRESHOLDS, Watch, machine_bytes, resident_bytes, trimming
 
@@ -34,6 +34,7 @@ __all__ = [
     "Store",
     "Watch",
     "drop_overfull",
+    "exact",
     "find_libraries",
     "forget",
     "forgets",

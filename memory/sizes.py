@@ -57,6 +57,15 @@ def size_of(value: object) -> int:
     return counted + (len(waiting) + not_walked) * counted // walked
 
 
+def exact(content: bytes) -> bytes:
+    """The same bytes in memory of their length, to be kept.
+
+    msgspec's encoders grow a buffer by half, and shorten it without giving the rest back (`FAST_BYTES_SHRINK` in its
+    `_core.c`): what they return is to be short-lived. Neither `sys.getsizeof` nor a bound of lengths sees the rest.
+    """
+    return bytes(memoryview(content))
+
+
 def _walk_of(kind: type) -> "_Walk":
     """Whether values of a kind are walked, and what measures what they hold that Python does not know."""
     if issubclass(kind, _NOT_COUNTED) or kind.__name__ == _SHARED:

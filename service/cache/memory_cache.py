@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from memory.registry import add_store
+from memory.sizes import exact
 
 ENTRY_OVERHEAD_BYTES = 210
 """The memory of an entry beside the bytes of key and value: the heads of two bytes objects, rounded up by the
@@ -63,7 +64,7 @@ class MemoryCache:
         size = len(key) + len(value) + ENTRY_OVERHEAD_BYTES
         if size > self._max_bytes:
             return
-        self._values[key] = value
+        self._values[key] = exact(value)
         if ttl_s is not None:
             self._expires[key] = self._clock() + ttl_s
         self._bytes += size

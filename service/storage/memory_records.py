@@ -7,6 +7,7 @@ ones are refused.
 
 from collections.abc import Mapping, Sequence
 
+from memory import exact
 from service.errors import Overloaded
 from service.storage.memory_table import MemoryTable
 from service.storage.record_store import VERSION, Change
@@ -45,7 +46,8 @@ class MemoryRecords:
         record = self._records.get(name) or {}
         if record.get(VERSION) != version:
             return False
-        changed = {field: value for field, value in {**record, **change.fields}.items() if field not in change.dropped}
+        fields = {field: exact(value) for field, value in change.fields.items()}
+        changed = {field: value for field, value in {**record, **fields}.items() if field not in change.dropped}
         nbytes = _RECORD_BYTES + sum(len(value) + _FIELD_BYTES for value in changed.values())
         self._make_room(name, nbytes)
         self._records.put(name, changed, nbytes, change.ttl_s)

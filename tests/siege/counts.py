@@ -17,17 +17,14 @@ _FEWER: Final[Mapping[str, tuple[int, int]]] = {
     "code": (1_000, 128),
     "code_quality": (500, 128),
     "harbor": (40, 4),
-    "judge": (5_000, 256),
     "lean": (200, 32),
     "reasoning_gym": (2_000, 256),
     "repository": (40, 4),
-    "reward_model": (5_000, 256),
 }
 """Items of each half and of each batch, where 20,000 would take hours.
 
 code, code_quality      two to five tests each, of which each is a process: some 50 programs a second
 harbor, repository      a repository is made, and its tests run: two a second
-judge, reward_model     a call of a model over HTTP: some hundreds a second
 lean                    a proof starts two programs: ten a second
 reasoning_gym           a chunk of 16 items is a process in a box, for each task among them
 """

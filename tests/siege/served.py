@@ -49,6 +49,10 @@ async def _watched(settings: Settings) -> AsyncIterator[Core]:
         built.metrics.watch_gauges("siege_step_seconds", "The longest step", lambda: _steps.longest_s, "task")
         built.metrics.watch("siege_wait_seconds", "The longest wait of a probe", lambda: _steps.longest_wait_s)
         built.metrics.watch("siege_slowness", "How much longer fixed work takes", lambda: _steps.slowness)
+        built.metrics.watch("siege_blocks", "Blocks of memory that Python has in use", sys.getallocatedblocks)
+        built.metrics.watch(
+            "siege_free_heap_bytes", "Free memory inside the C library's heap", collecting.free_heap_bytes
+        )
         built.metrics.watch_total("siege_trims", "Times that free memory was given back", lambda: _trims)
         yield built
 

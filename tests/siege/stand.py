@@ -50,6 +50,10 @@ class Held:
     """That of the largest, for each of them: one that was replaced after a slow item begins anew."""
     memories_mb: float
     """What both remember, as `/metrics` says. It is bounded."""
+    blocks: int
+    """Of Python's memory that the service has in use. A size that grows without them is no leak of objects."""
+    free_mb: float
+    """Of the service, free inside the C library's heap."""
 
     @property
     def mb(self) -> float:
@@ -57,7 +61,11 @@ class Held:
 
     def __sub__(self, other: "Held") -> "Held":
         return Held(
-            self.service_mb - other.service_mb, self.workers_mb - other.workers_mb, self.memories_mb - other.memories_mb
+            self.service_mb - other.service_mb,
+            self.workers_mb - other.workers_mb,
+            self.memories_mb - other.memories_mb,
+            self.blocks - other.blocks,
+            self.free_mb - other.free_mb,
         )
 
 
@@ -191,7 +199,8 @@ class Stand(Caller):
         metrics = self.metrics()
         memories = sum(sum(metrics[name].values()) for name in ("memory_bytes", "worker_memory_bytes"))
         largest = max((_rss_mb(worker) for worker in workers(self.pid)), default=0.0)
-        return Held(rss_mb(self.pid), _WORKERS * largest, memories / 1e6)
+        blocks, free_bytes = (sum(metrics[name].values()) for name in ("siege_blocks", "siege_free_heap_bytes"))
+        return Held(rss_mb(self.pid), _WORKERS * largest, memories / 1e6, int(blocks), free_bytes / 1e6)
 
     def _await_trims(self) -> None:
         enough = self.total("siege_trims_total") + _TRIMS
@@ -226,10 +235,10 @@ def _cpu_s(pid: int) -> tuple[float, float]:
 
 
 @contextmanager
-def besieged(**settings: str) -> Iterator[Stand]:
+def besieged(*, answers_memory_mb: float = 128, **settings: str) -> Iterator[Stand]:
     """The service of `tests.siege.served`, with an honest judge and boxes of its own. Caches have their default sizes."""
     with TemporaryDirectory() as folder, ExitStack() as stack:
-        judges = stack.enter_context(Grader()).file(Path(folder))
+        judges = stack.enter_context(Grader()).file(Path(folder), answers_memory_mb=answers_memory_mb)
         options = {"sandbox": "local", "judge_file": str(judges), "ops_port": "0", "log_level": "error"}
         options |= {"workers": str(_WORKERS), **settings}
         log = Path(folder) / "log.jsonl"

@@ -23,7 +23,8 @@ class Halves:
         grown = self.grown
         return (
             f"grown in the second half by {grown.service_mb:.1f} MB in the service and {grown.workers_mb:.1f} MB in workers; "
-            f"by {grown.memories_mb:.1f} MB grew what both remember"
+            f"by {grown.memories_mb:.1f} MB grew what both remember; the service has {grown.blocks:+} blocks of Python in use "
+            f"and {grown.free_mb:+.1f} MB free in its heap"
         )
 
 
@@ -33,18 +34,22 @@ class Table:
         file.parent.mkdir(exist_ok=True)
         file.write_text(
             "| kind | of each half | service MB: before | mid | end | workers MB: before | mid | end "
-            "| grown in the 2nd half: service | workers | of it memories | CPU s |\n" + "|---" * 12 + "|\n"
+            "| grown in the 2nd half: service | workers | of it memories | blocks in use | free in the heap | CPU s |\n"
+            + "|---" * 14
+            + "|\n"
         )
 
     def add(self, kind: str, count: int, halves: Halves, cpu_s: float) -> None:
         states = (halves.before, halves.middle, halves.end)
-        sizes = [*(held.service_mb for held in states), *(held.workers_mb for held in states)]
-        grown = (halves.grown.service_mb, halves.grown.workers_mb, halves.grown.memories_mb)
+        grown = halves.grown
         cells = [
             kind,
             f"{count}",
-            *(f"{size:.1f}" for size in sizes),
-            *(f"{size:+.1f}" for size in grown),
+            *(f"{state.service_mb:.1f}" for state in states),
+            *(f"{state.workers_mb:.1f}" for state in states),
+            *(f"{size:+.1f}" for size in (grown.service_mb, grown.workers_mb, grown.memories_mb)),
+            f"{grown.blocks:+}",
+            f"{grown.free_mb:+.1f}",
             f"{cpu_s:.0f}",
         ]
         with self._file.open("a") as file:

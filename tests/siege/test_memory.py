@@ -1,8 +1,9 @@
 """Nothing stays: after ever new items, sessions and keys, the service and its workers hold at rest what they held before.
 
 Of each kind the service gets a number of new ones, then as many again. In the second half it may grow by 5 MB. The
-memories have their default sizes, and the first half fills them: what they hold then is not growth. The memory of
-verdicts, whose default takes a minute to fill, is smaller and full before.
+memories have their default sizes, and the first half fills them: what they hold then is not growth. The memories of
+verdicts and of judges' answers, whose defaults take longer, are smaller. That of verdicts is full before, and holds
+nothing but verdicts of the kind after the first half: those of another kind take another part of Python's heap.
 
 What was held is a table in `.build/siege.md`, which also stands at the end of the output.
 """
@@ -37,7 +38,7 @@ _CALLERS: Final = 4
 def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
     audits = {"max_dataset_audits": str(_CALLERS)}
     log = {"audit_dir": str(tmp_path_factory.mktemp("audit")), "audit_sample": "0.001"}
-    with besieged(cache_memory_mb="16", max_groups_in_memory="2000", **audits, **log) as stand:
+    with besieged(cache_memory_mb="4", answers_memory_mb=1, max_groups_in_memory="2000", **audits, **log) as stand:
         _fill_verdicts(stand)
         stand.rest()
         yield stand

@@ -15,6 +15,7 @@ from enum import Enum
 from typing import Literal, Protocol
 
 from memory.registry import add_store
+from memory.sizes import exact
 from verifiers.judge.errors import EndpointFailure
 
 log = logging.getLogger("rewardline.judge")
@@ -23,8 +24,8 @@ Use = Literal["use", "refresh", "off"]
 Compute = Callable[[], Awaitable[tuple[bytes, bool]]]
 """Computes a value, and whether it may be kept and given to others."""
 
-_ENTRY_OVERHEAD_BYTES = 210
-"""The memory of an entry beside its key and value, as in the service's own cache."""
+_ENTRY_OVERHEAD_BYTES = 290
+"""The memory of an entry beside its key and value: as in the service's own cache, and a tuple with a time."""
 
 
 class Outer(Protocol):
@@ -195,7 +196,7 @@ class Shared:
         size = _size(key, value)
         if size > self._max_bytes:
             return
-        self._values[key] = (value, float("inf") if ttl_s is None else self._clock() + ttl_s)
+        self._values[key] = (exact(value), float("inf") if ttl_s is None else self._clock() + ttl_s)
         self._used_bytes += size
         while self._used_bytes > self._max_bytes:
             self._drop(next(iter(self._values)))

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from redis.crc import key_slot
 
+from service.cache.cached_verdict import CachedVerdict, encode_verdict
 from service.cache.memory_cache import ENTRY_OVERHEAD_BYTES, MemoryCache
 from service.cache.redis_cache import RedisCache, _even_tags
 from service.cache.verdict_cache import VerdictCache
@@ -159,6 +160,18 @@ class TestMemoryCache:
         finally:
             tracemalloc.stop()
         assert 0.7 * memory.used_bytes < real <= memory.used_bytes
+
+    def test_verdicts_take_what_is_accounted(self) -> None:
+        """An encoder's bytes hold more memory than their length says."""
+        tracemalloc.start()
+        try:
+            memory = MemoryCache(1 << 40)
+            for index in range(5_000):
+                memory.set(index.to_bytes(20), encode_verdict(CachedVerdict(1.0, "correct", "x" * (index % 400), {})))
+            real = tracemalloc.get_traced_memory()[0]
+        finally:
+            tracemalloc.stop()
+        assert real <= memory.used_bytes
 
 
 class TestVerdictCache:

@@ -1,8 +1,10 @@
 """The two stores, and Redis when it is not what it should be."""
 
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from fairness import TENANT
@@ -37,6 +39,20 @@ async def test_memory_is_bounded_by_bytes_too_and_a_refused_change_changes_nothi
     assert await store.swap("m", None, Change({VERSION: b"1", "x": b"a" * 5000}, 10))
     assert await store.read("n", [VERSION]) == [None]
     await store.close()
+
+
+async def test_encoded_fields_take_what_is_accounted() -> None:
+    records = MemoryRecords(2_000, 1 << 40)
+    tracemalloc.start()
+    try:
+        for index in range(1_000):
+            fields = {VERSION: b"1", **{name: msgspec.json.encode("x" * 700) for name in "abcd"}}
+            await records.swap(f"n{index}", None, Change(fields, 10))
+        real = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert real <= records.held_bytes
+    await records.close()
 
 
 async def test_no_tenant_fills_the_memory_and_none_loses_what_another_keeps() -> None:

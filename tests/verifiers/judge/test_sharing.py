@@ -1,8 +1,10 @@
 """Answers that are kept, and calls that several callers share."""
 
 import asyncio
+import tracemalloc
 from collections.abc import Awaitable, Callable
 
+import msgspec
 import pytest
 
 from verifiers.judge.errors import EndpointFailure
@@ -146,7 +148,7 @@ async def test_a_follower_keeps_its_own_deadline() -> None:
 
 
 async def test_memory_is_bounded_and_the_least_recently_used_goes_first() -> None:
-    shared = Shared(3 * (1 + 100 + 210))
+    shared = Shared(3 * (1 + 100 + 290))
     for key in (b"1", b"2", b"3"):
         await shared.get(key, Asked(b"x" * 100))
     await shared.get(b"1", Asked())
@@ -154,9 +156,21 @@ async def test_memory_is_bounded_and_the_least_recently_used_goes_first() -> Non
     asked = Asked(b"y" * 100)
     assert (await shared.get(b"1", asked))[1]
     assert not (await shared.get(b"2", asked))[1]
-    assert shared.used_bytes == 3 * (1 + 100 + 210)
+    assert shared.used_bytes == 3 * (1 + 100 + 290)
     await shared.get(b"5", Asked(b"x" * 5000))
-    assert shared.used_bytes == 3 * (1 + 100 + 210)
+    assert shared.used_bytes == 3 * (1 + 100 + 290)
+
+
+async def test_encoded_answers_take_what_is_accounted() -> None:
+    shared, answer = Shared(1 << 40), {"content": "x" * 400}
+    tracemalloc.start()
+    try:
+        for index in range(2_000):
+            await shared.get(index.to_bytes(20), Asked(msgspec.msgpack.encode(answer)))
+        real = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert real <= shared.used_bytes
 
 
 async def test_what_has_expired_is_asked_again() -> None:
