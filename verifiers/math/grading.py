@@ -28,7 +28,7 @@ from verifiers.math.forms import fits
 from verifiers.math.options import DEFAULT, Options
 from verifiers.math.reader import read, read_apart
 from verifiers.math.readings import Reading
-from verifiers.math.solutions import MAX_WORDS, final_answer
+from verifiers.math.solutions import MAX_WORDS, final_answer, unanswered
 from verifiers.math.tree import Node, TooComplex, Undecided, Unreadable, show
 
 _MAX_SHOWN_CHARS = 300
@@ -63,13 +63,13 @@ def grade(payload: Sequence[Any]) -> dict[str, Any]:
     references, answer, packed = payload
     options = Options.unpacked(packed)
     read_references, unscaled = [], list[Reading]()
-    for reference in references:
-        reading = read_reference(localized(str(reference), options), options.unit)
+    for reference in (text for given in references for text in of_column(str(given))):
+        reading = read_reference(localized(reference, options), options.unit)
         if isinstance(reading, Fault):
             return {"outcome": reading.reason, "message": f"reference {reference[:200]!r}: {reading.message}"}
         read_references.append(reading)
         if options.unit is not None and _is_scaled(options.unit):
-            bare = read_reference(localized(str(reference), options), None)
+            bare = read_reference(localized(reference, options), None)
             unscaled += [] if isinstance(bare, Fault) else [bare]
     if answer is None:
         for reference in read_references:
@@ -89,6 +89,22 @@ _GROUPS_BY_POINTS = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+(?![\d.,])")
 
 _QUOTED = re.compile(r"(?<=[\[({,\s])(['\"])([-+]?\d[\d.,/]{0,40}%?)\1(?=\s{0,4}[,\])}])")
 """A number in quotes among the elements of a list: `['1', '2']`."""
+_LIST_OF_ONE = re.compile(r"\[\s*([^\[\]'\",;]{1,200})\s*\]")
+_LIST_OF_TEXTS = re.compile(r"\[\s*((?:(['\"])[^'\"\n]{1,200}\2\s*,?\s*){1,64})\]")
+
+
+def of_column(text: str) -> Sequence[str]:
+    """The forms of a reference that is a list of a column: `['7']` and `[7]` are 7; `["7", "8"]` may be said with brackets."""
+    text = text.strip()
+    if texts := _LIST_OF_TEXTS.fullmatch(text) if "'" in text or '"' in text else None:
+        parts = [part[1].replace("\\\\", "\\") for part in _TEXT.finditer(texts[1])]
+        joined = ", ".join(parts)
+        return [joined] if len(parts) == 1 else [joined, f"[{joined}]"]
+    only = _LIST_OF_ONE.fullmatch(text)
+    return [only[1].strip() if only else text]
+
+
+_TEXT = re.compile(r"(?<=['\"])([^'\"\n,][^'\"\n]{0,200})(?=['\"])")
 
 
 def localized(text: str, options: Options) -> str:
@@ -113,6 +129,10 @@ class Fault:
 @remember(4096)
 def read_reference(text: str, unit: str | None) -> Reading | Fault:
     """Read a reference; `unit` is its unit if the text itself names none."""
+    if (remark := unanswered(text)) is not None:
+        return Fault(
+            "unparseable_reference", f"it has {remark} and is not an answer: give the answer, or leave the row out"
+        )
     text = final_answer(text)
     refusal = limits.refusal(text)
     if refusal is not None:

@@ -165,6 +165,13 @@ def _meaning(pieces: list[_Part], read_formula: ReadFormula) -> Node:
         value = read_formula(pieces[1].text.strip(" .,;"))
         items = value.args if value.kind in ("list", "or") else (value.args[1],) if value.kind == "=" else (value,)
         return Node("setminus", (Node("sym", leaf="mathbb R"), Node("brace", items)))
+    if len(pieces) == 2 and not first.is_words and begins_in(pieces[1].text.strip(), "shares"):
+        value = read_formula(first.text.strip())  # 3/4 of the pie
+        return (
+            Node("quantity", (value,), "thing")
+            if value.kind in ("num", "/", "%", "mixed")
+            else _whole(pieces, read_formula)
+        )
     return _stated(pieces, read_formula) or _whole(pieces, read_formula)
 
 

@@ -3,13 +3,18 @@
 import re
 from collections.abc import Sequence
 from enum import StrEnum
+from functools import cache
 from itertools import islice
+from pathlib import Path
+
+import yaml
 
 from verifiers.commitment import Channel, ExtractionParams, extract
-from verifiers.commitment.cues import Kind
+from verifiers.commitment.cues import Kind, cues, phrases, words
+from verifiers.commitment.sayings import ABSENCES, in_signs
 from verifiers.commitment.wording import places
 from verifiers.math.exact import unwrap
-from verifiers.math.words import split_option
+from verifiers.math.words import split_option, word_key
 
 MAX_STEPS = 64
 MAX_STEP_CHARS = 300
@@ -65,9 +70,13 @@ def final_answer(text: str) -> str:
     together are its answer.
     """
     bare = unwrap(text)
+    if bare[:1].isalpha() and in_signs(bare) in ABSENCES:
+        return text  # in Persian it begins with a word for the answer
     if heading := _HEADED.search(bare):
         return final_answer(heading[1].strip()) if heading[1].strip() else text
     is_marked = any(mark in bare for mark in ("boxed", "####", "</")) or places(Kind.ANSWER, bare, 0, len(bare))
+    if start := _behind_lead(bare):
+        return bare[start:]
     if not is_marked and len(_WORD.findall(bare)) < _LEAST_WORDS:
         return text
     extraction = extract(bare, _PARAMS, _MARKED)
@@ -81,7 +90,32 @@ def final_answer(text: str) -> str:
     return text if extraction.answer is None else extraction.answer
 
 
+def unanswered(text: str) -> str | None:
+    """What a reference holds in the place of an answer, where it names none: "not found" is `no value`, "see the proof" is `a proof`."""
+    return _remarks().get(word_key(text)) if len(text) <= _MAX_REMARK_CHARS else None
+
+
+@cache
+def _remarks() -> dict[str, str]:
+    kinds = yaml.safe_load(Path(__file__).with_name("unanswered.yaml").read_text("utf-8"))
+    return {word_key(remark): kind for kind, entries in kinds.items() for entry in entries for remark in phrases(entry)}
+
+
+_MAX_REMARK_CHARS = 60
 _SENTENCE_ENDS = "\n.。\u3000"
+
+
+def _behind_lead(text: str) -> int:
+    """The place behind a word for the answer, or its abbreviation, that begins a short text with a point: `Ans. 7`, `Ответ. 7`; else 0."""
+    point = text.find(". ", 0, _MAX_LEAD_CHARS)
+    lead = words(text[:point]) if point > 0 else []
+    is_lead = any(
+        cue.kind in (Kind.ANSWER, Kind.RESULT) and (cue.first, cue.stop) == (0, len(lead)) for cue in cues(lead)
+    )
+    return point + 2 if is_lead else 0
+
+
+_MAX_LEAD_CHARS = 24
 _HEADED = re.compile(r"【\s*答案\s*】\s*[:：]?([^【]{0,2000})")
 """The answer under its heading: 【答案】42【解析】6×7=42."""
 

@@ -1,11 +1,11 @@
-"""Numbers spelled in words, English and Chinese and small ones of other languages, and digits with a multiplier word behind them.
+"""Numbers spelled in words, and digits with a multiplier word behind them: English, Chinese, and small ones of forty languages.
 
 Conventions. English has the short scale (a billion is 10^9). `and` is allowed behind `hundred`, and before a last part
 below a hundred. Chinese counts by myriads (万 = 10^4, 亿 = 10^8). A bare last digit is worth a tenth of the unit before
 it (三万五 is 35000), and a gap has 零. An ordinal is not a number, except as the denominator of a fraction. A spelling
 with two readings (`one hundred and two thirds`) has no value: every result is exact or None.
 
-    spelling   the text without its layout       english   chinese   european
+    spelling   the text without its layout       english   chinese   languages
 """
 
 import re
@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from verifiers.numerals.chinese import HAN_GAP, HAN_NUMBER, han, han_followed
 from verifiers.numerals.english import ORDINALS, VOCABULARY, WORD, number_of, number_words
-from verifiers.numerals.european import european
+from verifiers.numerals.languages import in_words
 from verifiers.numerals.scales import SCALES
 from verifiers.numerals.spelling import spoken
 
@@ -32,12 +32,13 @@ def value(text: str) -> Fraction | None:
     if spelled is None:
         return None
     if HAN_NUMBER.search(spelled):
-        return han(HAN_GAP.sub("", spelled))
+        number = han(HAN_GAP.sub("", spelled))
+        return in_words(spelled) if number is None and len(spelled) > 1 else number
     words, end = number_words(spelled, every_word=True)
     number = number_of(words) if end == len(spelled) else None
     if number is None and (times := _MULTIPLIED.fullmatch(spelled)) and (scale := SCALES.get(times[2].casefold())):
         return Fraction(times[1].replace(",", "")) * scale
-    return european(spelled) if number is None else number
+    return in_words(spelled) if number is None else number
 
 
 _MULTIPLIED = re.compile(r"([+-]?(?:\d{1,3}(?:,\d{3})+|\d{1,30})(?:\.\d{1,30})?) ?([^\x00-\x7f]|\D{2,24})")

@@ -263,6 +263,16 @@ def test_long_repetition_is_quick(piece: str) -> None:
     ends(lambda: (value(text), followed(text)))
 
 
+_FORTY_TWO = (
+    "zweiundvierzig", "quarante-deux", "cuarenta y dos", "quarantadue", "quarenta e dois", "сорок два", "сорок дві", "四十二",
+    "마흔둘", "사십이", "kırk iki", "empat puluh dua", "बयालीस", "বিয়াল্লিশ", "اثنان وأربعون", "چهل و دو", "ארבעים ושתיים",
+    "čtyřicet dva", "czterdzieści dwa", "četrdeset dva", "štyridsaťdva", "negyvenkettő", "neljäkymmentäkaksi", "tweeënveertig",
+    "fyrtiotvå", "toogfyrre", "førtito", "σαράντα δύο", "patruzeci şi doi", "četrdesmit divi", "keturiasdešimt du",
+    "nelikümmend kaks", "สี่สิบสอง", "bốn mươi hai", "quaranta-dos",
+)  # fmt: skip
+"""As num2words and CLDR spell it; `deploy/numerals.py` makes the tables from all of theirs."""
+
+
 @table(
     ("text", "number"),
     [
@@ -275,6 +285,23 @@ def test_long_repetition_is_quick(piece: str) -> None:
         ("doze", 12),
         ("минус семь", -7),
         ("dix-sept", 17),
+        *((word, 42) for word in _FORTY_TWO),
+        ("أربعمائة وسبعة وخمسون", 457),
+        ("tisíc devětset padesát dva", 1952),
+        ("einhunderteins", 101),
+        ("dos mil trescientos cinco", 2305),
+        ("mille quatre-vingt-dix-neuf", 1099),
+        ("septante-huit", 78),
+        ("cinque mila", 5000),
+        ("千四百三十五", 1435),
+        ("구천구백구십구", 9999),
+        ("mil seiscentos e quarenta e oito", 1648),
+        ("șaptezeci", 70),
+        ("девять тысяч девятьсот один", 9901),
+        ("дев'ять", 9),
+        ("dokuz yüz doksan dokuz", 999),
+        ("minus fyrtiotvå", -42),
+        ("tres", 3),
     ],
 )
 def test_small_numbers_of_other_languages_have_their_values(text: str, number: int) -> None:
@@ -282,7 +309,28 @@ def test_small_numbers_of_other_languages_have_their_values(text: str, number: i
 
 
 @table(
-    "text", ["once", "elf", "dos", "quince", "Otto", "null", "sieben acht", "plus sieben", "sieben Uhr", "siebenzig"]
+    "text",
+    [
+        "once",
+        "elf",
+        "dos",
+        "quince",
+        "Otto",
+        "null",
+        "sieben acht",
+        "plus sieben",
+        "sieben Uhr",
+        "siebenzig",
+        "on",
+        "um",
+        "hundert zwanzig zwei",
+        "vingt cinquante",
+        "dos cuarenta",
+        "mil mil",
+        "zweihundertnull",
+        "forty-zwei",
+        "cien uno",
+    ],
 )
 def test_words_of_english_and_more_than_a_number_of_other_languages_have_none(text: str) -> None:
     assert value(text) is None

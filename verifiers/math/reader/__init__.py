@@ -35,6 +35,7 @@ A text that cannot be read raises `Unreadable`; the caller decides what that mea
 import re
 from functools import cache
 
+from verifiers import numerals
 from verifiers.commitment.amounts import behind_negative
 from verifiers.commitment.cues import Kind
 from verifiers.commitment.latex import any_of
@@ -69,6 +70,8 @@ def read(text: str) -> Node:
 def _read(text: str) -> Node:
     if not text.isascii() and date(text) is not None:  # Greek letters become commands below
         return Node("date", leaf=text)
+    if not text.isascii() and (number := numerals.value(text)) is not None:
+        return Node("num", leaf=number)
     if not text.isascii() and (absence := in_signs(text)) in ABSENCES:
         return Node("text", leaf=absence)
     text = with_equations(_with_joints(in_figures(text)))
