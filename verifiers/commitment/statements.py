@@ -99,7 +99,7 @@ def _stated(sentence: Sentence) -> Span | None:
     last = sentence.words[-1] if sentence.words else None
     if last and _is_truth(last.text) and sentence.ends_in(_VERBS, len(sentence.words) - 1):
         return _called_right(sentence, last) or (last.start, last.end)
-    if (said := _in_words(sentence) or _group(sentence, start, end)) is not None:
+    if (said := _in_words(sentence) or _listing(sentence, start, end) or _group(sentence, start, end)) is not None:
         return said
     formulas = list(_FORMULA.finditer(text, start, end))
     if len(formulas) == 1 and sentence.stance(formulas[0].span()) is Stance.ANNOUNCED and formulas[0].end() < end:
@@ -332,12 +332,62 @@ def _is_quotient(sentence: Sentence, place: int) -> bool:
     return bool(sides) and all(word.text[0].isdigit() or _counts(word.text) for word in sides)
 
 
+def _listing(sentence: Sentence, start: int, end: int) -> Span | None:
+    """The formulas or groups in a row behind a verb, and what is said of their letters: "are $(1,1)$ and $(2,3)$"."""
+    found = [*_ITEM.finditer(sentence.text, start, end)]
+    leads = {0, *_leads(sentence)}
+    for index, item in enumerate(found):
+        first = sentence.place(item.span())[0]
+        is_behind_comma = first > 0 and sentence.words[first - 1].text in ",，" and sentence.ends_in(_SO, first - 1)
+        if first not in leads and not is_behind_comma:
+            continue
+        run = [item]
+        for later in found[index + 1 :]:
+            if not _is_joined(sentence, run[-1].end(), later.start()):
+                break
+            run.append(later)
+        behind = sentence.place((run[-1].end(), end))[0]
+        is_last = not any(map(str.isalnum, sentence.text[run[-1].end() : end]))
+        if not is_last and not _qualifies(sentence, behind):
+            continue
+        if len(run) + (not is_last) < 2 or all(_ONLY_NUMBER.fullmatch(each[0].strip("$")) for each in run):
+            return None
+        return (item.start(), run[-1].end()) if is_last else (item.start(), end)
+    return None
+
+
+_ITEM = re.compile(r"\$[^$\n]{1,300}\$|\\\((?:(?!\\\)).){1,300}\\\)|(?<![\w)}$\\])\([^\n()$]{1,60},[^\n()$]{1,60}\)(?!\$)")
+_SO = frozenset([Kind.SO])
+
+
+def _is_joined(sentence: Sentence, start: int, end: int) -> bool:
+    """Whether two formulas have only a comma or an "and" between them."""
+    joined = {at for cue in sentence.cues if cue.kind is Kind.JOINS for at in range(cue.first, cue.stop)}
+    places = range(*sentence.place((start, end)))
+    return len(places) > 0 and all(at in joined or sentence.words[at].text in ",，、;；" for at in places)
+
+
+def _qualifies(sentence: Sentence, place: int) -> bool:
+    """Whether the rest of a sentence says of which letters a formula speaks: ", where C is a constant", "for all real x"."""
+    said = [word.text for word in sentence.words[place:]]
+    said = said[1:] if said and said[0] in ",，" else said
+    return bool(said) and (said[0] in listed("supposes") or (said[0] in listed("qualifiers") and said[1] in _ALL))
+
+
+_ALL = frozenset(["all", "every", "any", "each"])
+
+
+def _leads(sentence: Sentence) -> list[int]:
+    """The places behind verbs, conclusions and colons, and behind the noun of "has"."""
+    leads = [cue.stop for cue in sentence.cues if cue.kind in _VERBS]
+    leads += [cue.stop + 1 for cue in sentence.cues if cue.kind is Kind.HAS and _is_noun(sentence, cue.stop)]
+    return leads + [place + 1 for place, word in enumerate(sentence.words) if word.text in ":："]
+
+
 def _behind_verb(sentence: Sentence, start: int, end: int) -> Span | None:
     """The formula or the few bold words that end a sentence, behind its last verb, colon or conclusion."""
     text = sentence.text
-    leads = [cue.stop for cue in sentence.cues if cue.kind in _VERBS]
-    leads += [cue.stop + 1 for cue in sentence.cues if cue.kind is Kind.HAS and _is_noun(sentence, cue.stop)]
-    leads += [place + 1 for place, word in enumerate(sentence.words) if word.text in ":："]
+    leads = _leads(sentence)
     opening = strip(text, start, end, "*_")[0]
     leads += [0] if text.startswith(("$", "\\("), opening) else []
     for lead in sorted({*leads}, reverse=True):
