@@ -5,6 +5,7 @@ or before "is the solution". A number alone is left to `last_number`.
 """
 
 import re
+from functools import cache
 from itertools import pairwise
 
 from verifiers import numerals
@@ -14,9 +15,10 @@ from verifiers.commitment.bare import read_bare
 from verifiers.commitment.cues import Kind, Word, listed, words
 from verifiers.commitment.figures import NUMBER
 from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
-from verifiers.commitment.sayings import divides, finds_none, in_signs, relates, subject_end
+from verifiers.commitment.sayings import divides, finds_none, in_signs, names_value, relates, subject_end
 from verifiers.commitment.spans import Span, strip, trim, unwrap
 from verifiers.commitment.stance import UNMADE, Sentence, Stance, sentences
+from verifiers.commitment.wording import single
 from verifiers.numerals import parts
 
 _CHARS = 400
@@ -89,7 +91,8 @@ def _stated(sentence: Sentence) -> Span | None:
         return None if _is_open(sentence, start) else (start + solutions.start("word"), start + solutions.end("word"))
     statement = _cases(sentence, start, end) or _condition(sentence, start, end) or _relation(sentence, end)
     statement = statement or _possible(sentence, end) or _ratio(sentence, end)
-    if statement or (statement := _no_solution(sentence, end)):
+    statement = statement or _no_solution(sentence, end) or _listing(sentence, start, end) or _all_but(sentence, end)
+    if statement:
         return statement
     if _is_open(sentence, start):
         return None
@@ -99,7 +102,7 @@ def _stated(sentence: Sentence) -> Span | None:
     last = sentence.words[-1] if sentence.words else None
     if last and _is_truth(last.text) and sentence.ends_in(_VERBS, len(sentence.words) - 1):
         return _called_right(sentence, last) or (last.start, last.end)
-    if (said := _in_words(sentence) or _listing(sentence, start, end) or _group(sentence, start, end)) is not None:
+    if (said := _in_words(sentence) or _named(sentence, end) or _group(sentence, start, end)) is not None:
         return said
     formulas = list(_FORMULA.finditer(text, start, end))
     if len(formulas) == 1 and sentence.stance(formulas[0].span()) is Stance.ANNOUNCED and formulas[0].end() < end:
@@ -339,7 +342,7 @@ def _listing(sentence: Sentence, start: int, end: int) -> Span | None:
     for index, item in enumerate(found):
         first = sentence.place(item.span())[0]
         is_behind_comma = first > 0 and sentence.words[first - 1].text in ",，" and sentence.ends_in(_SO, first - 1)
-        if first not in leads and not is_behind_comma:
+        if first not in leads and not is_behind_comma and not _is_verb(sentence, first - 1):
             continue
         run = [item]
         for later in found[index + 1 :]:
@@ -348,7 +351,7 @@ def _listing(sentence: Sentence, start: int, end: int) -> Span | None:
             run.append(later)
         behind = sentence.place((run[-1].end(), end))[0]
         is_last = not any(map(str.isalnum, sentence.text[run[-1].end() : end]))
-        if not is_last and not _qualifies(sentence, behind):
+        if (not is_last and not _qualifies(sentence, behind)) or _is_open_until(sentence, behind):
             continue
         if len(run) + (not is_last) < 2 or all(_ONLY_NUMBER.fullmatch(each[0].strip("$")) for each in run):
             return None
@@ -363,8 +366,39 @@ _SO = frozenset([Kind.SO])
 def _is_joined(sentence: Sentence, start: int, end: int) -> bool:
     """Whether two formulas have only a comma or an "and" between them."""
     joined = {at for cue in sentence.cues if cue.kind is Kind.JOINS for at in range(cue.first, cue.stop)}
-    places = range(*sentence.place((start, end)))
-    return len(places) > 0 and all(at in joined or sentence.words[at].text in ",，、;；" for at in places)
+    between = [(at, sentence.words[at].text) for at in range(*sentence.place((start, end)))]
+    return bool(between) and all(at in joined or word in ",，、;；" or word in _joints() for at, word in between)
+
+
+@cache
+def _joints() -> frozenset[str]:
+    """Words for "and" that can be no other word between two formulas: the Spanish y, the Polish i."""
+    return frozenset(single(Kind.JOINS)) - {"a", "of"}
+
+
+def _is_open_until(sentence: Sentence, place: int) -> bool:
+    """Whether a sentence denies, doubts or supposes something; behind a place it may speak of any ("an arbitrary constant")."""
+    return any(cue.kind in _OPEN and (cue.first < place or cue.kind is not Kind.FIND) for cue in sentence.cues)
+
+
+def _all_but(sentence: Sentence, end: int) -> Span | None:
+    """All of something but an exception, behind a verb: "the domain is all real numbers except $-5$"."""
+    exceptions = [cue.first for cue in sentence.cues if cue.kind is Kind.EXCEPT]
+    is_open = any(cue.kind in _OPEN and cue.first not in exceptions for cue in sentence.cues)
+    if len(exceptions) != 1 or is_open:
+        return None
+    for place in range(1, exceptions[0]):
+        if sentence.words[place].text in _ALL and sentence.ends_in(_IS, place):
+            return sentence.words[place].start, end
+    return None
+
+
+def _named(sentence: Sentence, end: int) -> Span | None:
+    """A value that has a name, behind a verb at the end of a sentence: "the limit is infinity"."""
+    for place, word in enumerate(sentence.words):
+        if names_value(sentence.words, place) and sentence.ends_in(_IS, place):
+            return word.start, end
+    return None
 
 
 def _qualifies(sentence: Sentence, place: int) -> bool:

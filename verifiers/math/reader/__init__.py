@@ -43,7 +43,7 @@ from verifiers.commitment.wording import single
 from verifiers.math.characters import prepare
 from verifiers.math.limits import MAX_DEPTH
 from verifiers.math.moments import date
-from verifiers.math.prose import committed, read_prose
+from verifiers.math.prose import committed, excepts, read_prose
 from verifiers.math.reader.cases_in_words import as_cases
 from verifiers.math.reader.grammar import Reader
 from verifiers.math.reader.spoken import read_counted, read_spoken
@@ -97,7 +97,10 @@ def _read_prepared(prepared: str, text: str) -> Node:
     if words is not None:
         return _said(prepared) or words
     try:
-        return Reader(tokenize(prepared)).read()
+        node = Reader(tokenize(prepared)).read()
+        if node.kind != "+" or node.args[0].kind != "text" or not excepts(str(node.args[0].leaf)):
+            return node
+        raise Unreadable("words before a sign")
     except Unreadable as error:
         unread = error
     if (spoken_node := _said(prepared)) is not None:
