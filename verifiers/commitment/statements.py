@@ -5,6 +5,7 @@ or before "is the solution". A number alone is left to `last_number`.
 """
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 
@@ -340,9 +341,7 @@ def _listing(sentence: Sentence, start: int, end: int) -> Span | None:
     found = [*_ITEM.finditer(sentence.text, start, end)]
     leads = {0, *_leads(sentence)}
     for index, item in enumerate(found):
-        first = sentence.place(item.span())[0]
-        is_behind_comma = first > 0 and sentence.words[first - 1].text in ",，" and sentence.ends_in(_SO, first - 1)
-        if first not in leads and not is_behind_comma and not _is_verb(sentence, first - 1):
+        if sentence.place(item.span())[0] not in leads:
             continue
         run = [item]
         for later in found[index + 1 :]:
@@ -360,7 +359,6 @@ def _listing(sentence: Sentence, start: int, end: int) -> Span | None:
 
 
 _ITEM = re.compile(r"\$[^$\n]{1,300}\$|\\\((?:(?!\\\)).){1,300}\\\)|(?<![\w)}$\\])\([^\n()$]{1,60},[^\n()$]{1,60}\)(?!\$)")
-_SO = frozenset([Kind.SO])
 
 
 def _is_joined(sentence: Sentence, start: int, end: int) -> bool:
@@ -413,9 +411,17 @@ _ALL = frozenset(["all", "every", "any", "each"])
 
 def _leads(sentence: Sentence) -> list[int]:
     """The places behind verbs, conclusions and colons, and behind the noun of "has"."""
+    said = sentence.words
     leads = [cue.stop for cue in sentence.cues if cue.kind in _VERBS]
+    leads += [cue.stop + 1 for cue in sentence.cues if cue.kind is Kind.SO and _begins_formula(said, cue.stop, ",，、")]
+    leads += [place + 1 for place in range(len(said)) if _is_verb(sentence, place) and _begins_formula(said, place)]
     leads += [cue.stop + 1 for cue in sentence.cues if cue.kind is Kind.HAS and _is_noun(sentence, cue.stop)]
-    return leads + [place + 1 for place, word in enumerate(sentence.words) if word.text in ":："]
+    return leads + [place + 1 for place, word in enumerate(said) if word.text in ":："]
+
+
+def _begins_formula(said: Sequence[Word], place: int, signs: str = "") -> bool:
+    """Whether a formula begins behind a word, which is one of some signs if any are given."""
+    return place + 1 < len(said) and said[place + 1].text in "$\\" and (not signs or said[place].text in signs)
 
 
 def _behind_verb(sentence: Sentence, start: int, end: int) -> Span | None:
@@ -430,7 +436,8 @@ def _behind_verb(sentence: Sentence, start: int, end: int) -> Span | None:
         first = opening
         if lead:
             first = _past_emphasis(text, start, strip(text, sentence.words[lead].start, end)[0])
-        if (found := _expression(text, first, end) or _with_nouns(sentence, first, end)) is not None:
+        found = _expression(text, first, end) or _with_nouns(sentence, first, end) or _with_unit(sentence, first, end)
+        if found is not None:
             return found
     return _behind_subject(sentence, start, end)
 
@@ -467,6 +474,19 @@ def _with_nouns(sentence: Sentence, start: int, end: int) -> Span | None:
         if "=" not in sentence.text[slice(*formula)] and _expression(sentence.text, *formula) is not None:
             return start, end
     return None
+
+
+def _with_unit(sentence: Sentence, start: int, end: int) -> Span | None:
+    r"""A formula between signs, with a unit outside: `$AB = \sqrt{51}$ cm`, `$36\pi$ cm$^2$`."""
+    formula = _FORMULA.match(sentence.text, start, end)
+    if formula is None or _UNIT.fullmatch(sentence.text, formula.end(), end) is None:
+        return None
+    behind = sentence.place((formula.end(), end))[0]
+    is_read = all(cue.first < behind for cue in sentence.cues)
+    return (start, end) if is_read and _expression(sentence.text, start, formula.end()) is not None else None
+
+
+_UNIT = re.compile(r"\s?[^\W\d_]{1,16}(?:[ /·][^\W\d_]{1,16}){0,2}(?:[²³]|\$?\^\{?[-−]?\d\}?\$?)?")
 
 
 def _past_emphasis(text: str, start: int, place: int) -> int:

@@ -40,6 +40,7 @@ from verifiers.commitment.cues import Kind
 from verifiers.commitment.latex import any_of
 from verifiers.commitment.sayings import ABSENCES, in_signs
 from verifiers.commitment.wording import single
+from verifiers.math import units
 from verifiers.math.characters import prepare
 from verifiers.math.limits import MAX_DEPTH
 from verifiers.math.moments import date
@@ -71,6 +72,8 @@ def _read(text: str) -> Node:
         return Node("date", leaf=text)
     if not text.isascii() and (absence := in_signs(text)) in ABSENCES:
         return Node("text", leaf=absence)
+    if (measured := _measured(text)) is not None:
+        return measured
     text = with_equations(_with_joints(in_figures(text)))
     if operand := behind_negative(text.strip()):
         return _negated(_read_formula_or_words(operand))
@@ -84,6 +87,22 @@ def _read(text: str) -> Node:
         node = Node("sym", leaf=letter)
         return Node("option", (node, _read_prepared(operand, operand))) if operand else node
     return _read_prepared(prepared, text)
+
+
+def _measured(text: str) -> Node | None:
+    r"""A formula between dollar signs with its unit outside: `$\sqrt{51}$ cm`, `$A = 36\pi$ m$^2$`."""
+    parts = _MEASURED.fullmatch(text)
+    unit = units.key(parts["unit"].replace("$", "")) if parts else None
+    if parts is None or unit is None or not units.is_known(unit):
+        return None
+    value = _read_formula(parts["formula"])
+    if value.kind in ("=", "chain"):
+        return Node(value.kind, (*value.args[:-1], Node("quantity", value.args[-1:], unit)), value.leaf)
+    return Node("quantity", (value,), unit) if value.kind in _MEASURABLE else None
+
+
+_MEASURED = re.compile(r"\$(?P<formula>[^$]{1,300})\$\s?(?P<unit>[^\W\d_][^$=+<>]{0,40}(?:\$\^[^$]{1,6}\$)?)")
+_MEASURABLE = ("num", "+", "*", "/", "neg", "^", "root", "const", "fn", "log")
 
 
 def _read_prepared(prepared: str, text: str) -> Node:
