@@ -17,6 +17,8 @@ _PREFIXES = {"sqrt": r"\sqrt{%s}", "cbrt": r"\sqrt[3]{%s}"}
 _INFIXES = {"/": r"\frac{%s}{%s}", "*": r"%s \cdot %s"}
 ABSENCES = ("no solution", "does not exist")
 """What is said where there is nothing to write."""
+_VALUES = (r"\infty", r"-\infty", r"\mathbb{R}")
+"""Signs that are a whole value."""
 _MAX_CHARS = 120
 _ATOM = re.compile(r"[-−+]?(?:\d[\d.,]*|[A-Za-z]|\\?pi|π|\d+/\d+|\\[dt]?frac\{-?\d+\}\{\d+\})")
 _SUBJECT = re.compile(r"\$?(?:[A-Za-z](?:_\d)?|\|[A-Za-z]\|)\$?")
@@ -64,6 +66,11 @@ def may_divide(word: str) -> bool:
 def finds_none(said: Sequence[Word], place: int) -> bool:
     """Whether the words from a place to the end say that there is no solution, or that what was asked for does not exist."""
     return any((sign, len(said)) in _at(said, place) for sign in ABSENCES)
+
+
+def names_value(said: Sequence[Word], place: int) -> bool:
+    """Whether the words from a place to the end are the name of a value: "infinity"."""
+    return any((sign, len(said)) in _at(said, place) for sign in _VALUES)
 
 
 def _pieces(text: str, said: Sequence[Word]) -> Sequence[_Piece]:
@@ -132,7 +139,7 @@ def _term(pieces: Sequence[_Piece]) -> str | None:
     match [sign for sign, _ in pieces]:
         case [""]:
             return _atom(pieces[0][1])
-        case [sign] if sign in ABSENCES:
+        case [sign] if sign in ABSENCES or sign in _VALUES:
             return sign
         case [prefix, ""] if prefix in _PREFIXES:
             inner = _atom(pieces[1][1])

@@ -5,6 +5,8 @@ or before "is the solution". A number alone is left to `last_number`.
 """
 
 import re
+from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 
 from verifiers import numerals
@@ -14,9 +16,10 @@ from verifiers.commitment.bare import read_bare
 from verifiers.commitment.cues import Kind, Word, listed, words
 from verifiers.commitment.figures import NUMBER
 from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
-from verifiers.commitment.sayings import divides, finds_none, in_signs, relates, subject_end
+from verifiers.commitment.sayings import divides, finds_none, in_signs, names_value, relates, subject_end
 from verifiers.commitment.spans import Span, strip, trim, unwrap
 from verifiers.commitment.stance import UNMADE, Sentence, Stance, sentences
+from verifiers.commitment.wording import single
 from verifiers.numerals import parts
 
 _CHARS = 400
@@ -89,7 +92,8 @@ def _stated(sentence: Sentence) -> Span | None:
         return None if _is_open(sentence, start) else (start + solutions.start("word"), start + solutions.end("word"))
     statement = _cases(sentence, start, end) or _condition(sentence, start, end) or _relation(sentence, end)
     statement = statement or _possible(sentence, end) or _ratio(sentence, end)
-    if statement or (statement := _no_solution(sentence, end)):
+    statement = statement or _no_solution(sentence, end) or _listing(sentence, start, end) or _all_but(sentence, end)
+    if statement:
         return statement
     if _is_open(sentence, start):
         return None
@@ -99,7 +103,7 @@ def _stated(sentence: Sentence) -> Span | None:
     last = sentence.words[-1] if sentence.words else None
     if last and _is_truth(last.text) and sentence.ends_in(_VERBS, len(sentence.words) - 1):
         return _called_right(sentence, last) or (last.start, last.end)
-    if (said := _in_words(sentence) or _group(sentence, start, end)) is not None:
+    if (said := _in_words(sentence) or _named(sentence, end) or _group(sentence, start, end)) is not None:
         return said
     formulas = list(_FORMULA.finditer(text, start, end))
     if len(formulas) == 1 and sentence.stance(formulas[0].span()) is Stance.ANNOUNCED and formulas[0].end() < end:
@@ -332,12 +336,98 @@ def _is_quotient(sentence: Sentence, place: int) -> bool:
     return bool(sides) and all(word.text[0].isdigit() or _counts(word.text) for word in sides)
 
 
+def _listing(sentence: Sentence, start: int, end: int) -> Span | None:
+    """The formulas or groups in a row behind a verb, and what is said of their letters: "are $(1,1)$ and $(2,3)$"."""
+    found = [*_ITEM.finditer(sentence.text, start, end)]
+    leads = {0, *_leads(sentence)}
+    for index, item in enumerate(found):
+        if sentence.place(item.span())[0] not in leads:
+            continue
+        run = [item]
+        for later in found[index + 1 :]:
+            if not _is_joined(sentence, run[-1].end(), later.start()):
+                break
+            run.append(later)
+        behind = sentence.place((run[-1].end(), end))[0]
+        is_last = not any(map(str.isalnum, sentence.text[run[-1].end() : end]))
+        if (not is_last and not _qualifies(sentence, behind)) or _is_open_until(sentence, behind):
+            continue
+        if len(run) + (not is_last) < 2 or all(_ONLY_NUMBER.fullmatch(each[0].strip("$")) for each in run):
+            return None
+        return (item.start(), run[-1].end()) if is_last else (item.start(), end)
+    return None
+
+
+_ITEM = re.compile(r"\$[^$\n]{1,300}\$|\\\((?:(?!\\\)).){1,300}\\\)|(?<![\w)}$\\])\([^\n()$]{1,60},[^\n()$]{1,60}\)(?!\$)")
+
+
+def _is_joined(sentence: Sentence, start: int, end: int) -> bool:
+    """Whether two formulas have only a comma or an "and" between them."""
+    joined = {at for cue in sentence.cues if cue.kind is Kind.JOINS for at in range(cue.first, cue.stop)}
+    between = [(at, sentence.words[at].text) for at in range(*sentence.place((start, end)))]
+    return bool(between) and all(at in joined or word in ",，、;；" or word in _joints() for at, word in between)
+
+
+@cache
+def _joints() -> frozenset[str]:
+    """Words for "and" that can be no other word between two formulas: the Spanish y, the Polish i."""
+    return frozenset(single(Kind.JOINS)) - {"a", "of"}
+
+
+def _is_open_until(sentence: Sentence, place: int) -> bool:
+    """Whether a sentence denies, doubts or supposes something; behind a place it may speak of any ("an arbitrary constant")."""
+    return any(cue.kind in _OPEN and (cue.first < place or cue.kind is not Kind.FIND) for cue in sentence.cues)
+
+
+def _all_but(sentence: Sentence, end: int) -> Span | None:
+    """All of something but an exception, behind a verb: "the domain is all real numbers except $-5$"."""
+    exceptions = [cue.first for cue in sentence.cues if cue.kind is Kind.EXCEPT]
+    is_open = any(cue.kind in _OPEN and cue.first not in exceptions for cue in sentence.cues)
+    if len(exceptions) != 1 or is_open:
+        return None
+    for place in range(1, exceptions[0]):
+        if sentence.words[place].text in _ALL and sentence.ends_in(_IS, place):
+            return sentence.words[place].start, end
+    return None
+
+
+def _named(sentence: Sentence, end: int) -> Span | None:
+    """A value that has a name, behind a verb at the end of a sentence: "the limit is infinity"."""
+    for place, word in enumerate(sentence.words):
+        if names_value(sentence.words, place) and sentence.ends_in(_IS, place):
+            return word.start, end
+    return None
+
+
+def _qualifies(sentence: Sentence, place: int) -> bool:
+    """Whether the rest of a sentence says of which letters a formula speaks: ", where C is a constant", "for all real x"."""
+    said = [word.text for word in sentence.words[place:]]
+    said = said[1:] if said and said[0] in ",，" else said
+    return bool(said) and (said[0] in listed("supposes") or (said[0] in listed("qualifiers") and said[1] in _ALL))
+
+
+_ALL = frozenset(["all", "every", "any", "each"])
+
+
+def _leads(sentence: Sentence) -> list[int]:
+    """The places behind verbs, conclusions and colons, and behind the noun of "has"."""
+    said = sentence.words
+    leads = [cue.stop for cue in sentence.cues if cue.kind in _VERBS]
+    leads += [cue.stop + 1 for cue in sentence.cues if cue.kind is Kind.SO and _begins_formula(said, cue.stop, ",，、")]
+    leads += [place + 1 for place in range(len(said)) if _is_verb(sentence, place) and _begins_formula(said, place)]
+    leads += [cue.stop + 1 for cue in sentence.cues if cue.kind is Kind.HAS and _is_noun(sentence, cue.stop)]
+    return leads + [place + 1 for place, word in enumerate(said) if word.text in ":："]
+
+
+def _begins_formula(said: Sequence[Word], place: int, signs: str = "") -> bool:
+    """Whether a formula begins behind a word, which is one of some signs if any are given."""
+    return place + 1 < len(said) and said[place + 1].text in "$\\" and (not signs or said[place].text in signs)
+
+
 def _behind_verb(sentence: Sentence, start: int, end: int) -> Span | None:
     """The formula or the few bold words that end a sentence, behind its last verb, colon or conclusion."""
     text = sentence.text
-    leads = [cue.stop for cue in sentence.cues if cue.kind in _VERBS]
-    leads += [cue.stop + 1 for cue in sentence.cues if cue.kind is Kind.HAS and _is_noun(sentence, cue.stop)]
-    leads += [place + 1 for place, word in enumerate(sentence.words) if word.text in ":："]
+    leads = _leads(sentence)
     opening = strip(text, start, end, "*_")[0]
     leads += [0] if text.startswith(("$", "\\("), opening) else []
     for lead in sorted({*leads}, reverse=True):
@@ -346,7 +436,8 @@ def _behind_verb(sentence: Sentence, start: int, end: int) -> Span | None:
         first = opening
         if lead:
             first = _past_emphasis(text, start, strip(text, sentence.words[lead].start, end)[0])
-        if (found := _expression(text, first, end) or _with_nouns(sentence, first, end)) is not None:
+        found = _expression(text, first, end) or _with_nouns(sentence, first, end) or _with_unit(sentence, first, end)
+        if found is not None:
             return found
     return _behind_subject(sentence, start, end)
 
@@ -383,6 +474,19 @@ def _with_nouns(sentence: Sentence, start: int, end: int) -> Span | None:
         if "=" not in sentence.text[slice(*formula)] and _expression(sentence.text, *formula) is not None:
             return start, end
     return None
+
+
+def _with_unit(sentence: Sentence, start: int, end: int) -> Span | None:
+    r"""A formula between signs, with a unit outside: `$AB = \sqrt{51}$ cm`, `$36\pi$ cm$^2$`."""
+    formula = _FORMULA.match(sentence.text, start, end)
+    if formula is None or _UNIT.fullmatch(sentence.text, formula.end(), end) is None:
+        return None
+    behind = sentence.place((formula.end(), end))[0]
+    is_read = all(cue.first < behind for cue in sentence.cues)
+    return (start, end) if is_read and _expression(sentence.text, start, formula.end()) is not None else None
+
+
+_UNIT = re.compile(r"\s?[^\W\d_]{1,16}(?:[ /·][^\W\d_]{1,16}){0,2}(?:[²³]|\$?\^\{?[-−]?\d\}?\$?)?")
 
 
 def _past_emphasis(text: str, start: int, place: int) -> int:

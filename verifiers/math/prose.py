@@ -155,16 +155,16 @@ def _meaning(pieces: list[_Part], read_formula: ReadFormula) -> Node:
     if len(pieces) > 1 and pieces[-1].is_words and _ADVERBS.fullmatch(pieces[-1].text):
         pieces = [*pieces[:-2], _Part(pieces[-2].is_words, pieces[-2].text.rstrip(" ,;("))]
         return _meaning(pieces, read_formula)
-    is_qualified = (
-        len(pieces) > 1 and not first.is_words and begins_in(_BEFORE_WORDS.sub("", pieces[1].text), "qualifiers")
-    )
+    qualifier = "" if first.is_words or len(pieces) == 1 else _BEFORE_WORDS.sub("", pieces[1].text)
+    is_qualified = begins_in(qualifier, "qualifiers") or begins_in(qualifier, "supposes")
     if is_qualified and not any(part.is_words and _parts_cases(part.text) for part in pieces[2:]):
         main = read_formula(first.text.rstrip(" ,;("))
         return Node("where", (main, _whole(pieces[1:], read_formula)))
-    if len(pieces) == 2 and first.is_words and " ".join(first.text.lower().replace(",", " ").split()) in _ALL_BUT:
-        value = read_formula(pieces[1].text.strip(" .,;"))
-        items = value.args if value.kind in ("list", "or") else (value.args[1],) if value.kind == "=" else (value,)
-        return Node("setminus", (Node("sym", leaf="mathbb R"), Node("brace", items)))
+    if len(pieces) > 1 and first.is_words and excepts(first.text) and all(map(_is_excepted, pieces[1:])):
+        read = [read_formula(part.text.strip(" .,;")) for part in pieces[1:] if not part.is_words]
+        items = [item for value in read for item in (value.args if value.kind in ("list", "or") else (value,))]
+        bare = tuple(item.args[1] if item.kind == "=" else item for item in items)
+        return Node("setminus", (Node("sym", leaf="mathbb R"), Node("brace", bare)))
     if len(pieces) == 2 and not first.is_words and begins_in(pieces[1].text.strip(), "shares"):
         value = read_formula(first.text.strip())  # 3/4 of the pie
         return (
@@ -173,6 +173,15 @@ def _meaning(pieces: list[_Part], read_formula: ReadFormula) -> Node:
             else _whole(pieces, read_formula)
         )
     return _stated(pieces, read_formula) or _whole(pieces, read_formula)
+
+
+def excepts(text: str) -> bool:
+    """Whether words stand before what is taken from the real numbers: "all real numbers except"."""
+    return " ".join(text.lower().replace(",", " ").split()) in _ALL_BUT
+
+
+def _is_excepted(part: _Part) -> bool:
+    return not part.is_words or part.text.strip(" ,.").lower() in ("and", "or")
 
 
 def _stated(pieces: Sequence[_Part], read_formula: ReadFormula) -> Node | None:

@@ -10,7 +10,7 @@ ab = 6`) is the step before numbers are put in.
 and F has no other zero, because it is linear in y and its coefficient does not vanish where F does.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
@@ -32,7 +32,11 @@ _COMPOSED = (*PAIRS, "list", "or", "brace", "union", "cap", "setminus", "matrix"
 
 
 def is_name(node: Node, value: Node | None = None) -> bool:
-    r"""Whether the left side of `=` is a name: x, f(x), |AB|, (a, b), dy/dx, \sin A, pH, a sum, a determinant."""
+    r"""Whether the left side of `=` is a name: x, f(x), |AB|, (a, b), dy/dx, \sin A, pH, a sum, a determinant, f(x) - g(x)."""
+    return _names_one(node, value) or _combines_values(node, value)
+
+
+def _names_one(node: Node, value: Node | None) -> bool:
     if node.kind in ("sym", "text", "big", "matrixv"):
         return True
     if node.kind == "apply":
@@ -63,6 +67,33 @@ def is_name(node: Node, value: Node | None = None) -> bool:
     if node.kind in ("+", "/") and all(_is_segment(arg) for arg in node.args):
         return True
     return _is_derivative(node)
+
+
+def _combines_values(node: Node, value: Node | None) -> bool:
+    r"""Whether a node combines values of functions, `f(x) - g(x)`, and the other side has none: no functional equation."""
+    if node.kind not in _COMBINED or (value is not None and _is_partly_unknown(value)):
+        return False
+    called = node.args[:-1] if node.kind == "*" and node.args[-1].kind in ("sym", "num") else ()
+    if called:  # (f + g)(x), which is read as a product
+        names = frozenset[str]().union(*(values.names(arg) for arg in called))
+        return all(_combines(arg, _is_function) for arg in called) and len(names) > 1 and not _is_function(node.args[-1])
+    return _combines(node, _is_value_of_function)
+
+
+def _combines(node: Node, is_part: Callable[[Node], bool]) -> bool:
+    return is_part(node) or (node.kind in _COMBINED and all(_combines(arg, is_part) for arg in node.args))
+
+
+_COMBINED = ("+", "neg", "*", "/")
+_FUNCTIONS = frozenset("fgh")
+
+
+def _is_function(node: Node) -> bool:
+    return node.kind == "sym" and node.leaf in _FUNCTIONS
+
+
+def _is_value_of_function(node: Node) -> bool:
+    return node.kind == "apply" and str(node.leaf).isalpha() and len(str(node.leaf)) == 1
 
 
 def _is_segment(node: Node) -> bool:
@@ -190,8 +221,10 @@ def turned(relation: Node) -> Node:
 
 
 def _in_order_of_names(names: Node, value: Node) -> Node:
-    """Sort an assignment by its names: (y, x) = (2, 1) becomes (x, y) = (1, 2)."""
+    """Sort an assignment by its Latin names: (y, x) = (2, 1) becomes (x, y) = (1, 2), but coordinates (r, θ) stay as they are."""
     if names.kind != "paren" or value.kind != "paren" or len(names.args) != len(value.args):
+        return value
+    if any(str(name.leaf).startswith("\\") for name in names.args):
         return value
     pairs = sorted(zip(names.args, value.args, strict=True), key=lambda pair: str(pair[0].leaf))
     return Node("paren", tuple(item for _, item in pairs))

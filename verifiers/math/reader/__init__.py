@@ -41,10 +41,11 @@ from verifiers.commitment.cues import Kind
 from verifiers.commitment.latex import any_of
 from verifiers.commitment.sayings import ABSENCES, in_signs
 from verifiers.commitment.wording import single
+from verifiers.math import units
 from verifiers.math.characters import prepare
 from verifiers.math.limits import MAX_DEPTH
 from verifiers.math.moments import date
-from verifiers.math.prose import committed, read_prose
+from verifiers.math.prose import committed, excepts, read_prose
 from verifiers.math.reader.cases_in_words import as_cases
 from verifiers.math.reader.grammar import Reader
 from verifiers.math.reader.spoken import read_counted, read_spoken
@@ -74,6 +75,8 @@ def _read(text: str) -> Node:
         return Node("num", leaf=number)
     if not text.isascii() and (absence := in_signs(text)) in ABSENCES:
         return Node("text", leaf=absence)
+    if (measured := _measured(text)) is not None:
+        return measured
     text = with_equations(_with_joints(in_figures(text)))
     if operand := behind_negative(text.strip()):
         return _negated(_read_formula_or_words(operand))
@@ -89,6 +92,22 @@ def _read(text: str) -> Node:
     return _read_prepared(prepared, text)
 
 
+def _measured(text: str) -> Node | None:
+    r"""A formula between dollar signs with its unit outside: `$\sqrt{51}$ cm`, `$A = 36\pi$ m$^2$`."""
+    parts = _MEASURED.fullmatch(text)
+    unit = units.key(parts["unit"].replace("$", "")) if parts else None
+    if parts is None or unit is None or not units.is_known(unit):
+        return None
+    value = _read_formula(parts["formula"])
+    if value.kind in ("=", "chain"):
+        return Node(value.kind, (*value.args[:-1], Node("quantity", value.args[-1:], unit)), value.leaf)
+    return Node("quantity", (value,), unit) if value.kind in _MEASURABLE else None
+
+
+_MEASURED = re.compile(r"\$(?P<formula>[^$]{1,300})\$\s?(?P<unit>[^\W\d_][^$=+<>]{0,40}(?:\$\^[^$]{1,6}\$)?)")
+_MEASURABLE = ("num", "+", "*", "/", "neg", "^", "root", "const", "fn", "log")
+
+
 def _read_prepared(prepared: str, text: str) -> Node:
     if (spoken := read_spoken(prepared)) is not None:
         return spoken
@@ -100,7 +119,10 @@ def _read_prepared(prepared: str, text: str) -> Node:
     if words is not None:
         return _said(prepared) or words
     try:
-        return Reader(tokenize(prepared)).read()
+        node = Reader(tokenize(prepared)).read()
+        if node.kind != "+" or node.args[0].kind != "text" or not excepts(str(node.args[0].leaf)):
+            return node
+        raise Unreadable("words before a sign")
     except Unreadable as error:
         unread = error
     if (spoken_node := _said(prepared)) is not None:
