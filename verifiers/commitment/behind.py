@@ -45,7 +45,7 @@ def _denial(text: str, start: int, span: tuple[int, int], end: int) -> Stance | 
     if not asks and may_deny(sentence) and sentence.denies(span):
         return Stance.DENIED
     first, stop = sentence.place(span)
-    if not asks and ((sentence.is_unreal(first) and sentence.is_announced(first)) or _is_unmet(sentence, span, end)):
+    if not asks and _is_unmet(sentence, span, end, is_told=sentence.is_announced(first)):
         return Stance.SUPPOSED
     if asks or _WORD_BEHIND.match(text, span[1], sentence.end) is None:
         return None
@@ -54,18 +54,23 @@ def _denial(text: str, start: int, span: tuple[int, int], end: int) -> Stance | 
     return Stance.HEDGED if sentence.trails_off(span) else None
 
 
-def _is_unmet(sentence: Sentence, span: Span, end: int) -> bool:
-    """Whether a mention holds under a condition of which the words behind say that it is not met: ", but n is odd", ". It isn't."."""
+def _is_unmet(sentence: Sentence, span: Span, end: int, *, is_told: bool = False) -> bool:
+    """Whether a mention holds under a condition of which the words behind say that it is not met: ", but n is odd", ". It isn't.".
+
+    An answer that is told as one (`is_told`) needs no such words, if the condition is not real.
+    """
     first, stop = sentence.place(span)
     is_unreal = sentence.is_unreal(first)
+    if is_unreal and is_told:
+        return True
     if not is_unreal and not sentence.has(Kind.IF, 0, first):
         return False
     following = next(sentences(sentence.text, sentence.end, min(end, sentence.end + _MAX_CHARS)), None)
-    told = [(sentence, stop), *([(following, 0)] if following else [])]
+    clauses = [(sentence, stop), *([(following, 0)] if following else [])]
     condition = frozenset(word.text for word in sentence.words[:first])
     return any(
         (is_unreal and each.turns_from(place)) or each.refutes(place, condition)
-        for each, place in told
+        for each, place in clauses
         if not each.asks
     )
 

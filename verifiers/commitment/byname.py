@@ -14,8 +14,8 @@ from itertools import islice
 from verifiers.commitment.alternatives import alternative, is_another_number
 from verifiers.commitment.cues import Cue, Kind, listed, words
 from verifiers.commitment.folding import fold
-from verifiers.commitment.retraction import VALUE, Clause, Slot, Verdict, judged, pronouns, turns
-from verifiers.commitment.slots import is_word
+from verifiers.commitment.retraction import VALUE, Clause, Slot, Verdict, counts, judged, pronouns, turns
+from verifiers.commitment.slots import is_word, openings_of
 from verifiers.commitment.spans import Span
 from verifiers.commitment.stance import DENIES, UNMADE, Sentence, sentence_at, sentences
 
@@ -157,6 +157,13 @@ def verdict_on(sentence: Sentence, name: Name) -> Verdict | None:
     return found
 
 
+def rejects(told: str) -> bool:
+    """Whether a text, with `VALUE` in place of its values, says nothing but that they are not the answer: "VALUE does not fit"."""
+    sentence = Sentence(told, 0, len(told), "")
+    verdicts = [judged(sentence, first, stop) for first, stop in _clauses(sentence)]
+    return all(verdicts) and [each.verdict for each in verdicts if each][-1:] == [Verdict.REJECTS]
+
+
 def denies_by_name(sentence: Sentence, span: Span) -> bool:
     """Whether the clause of a value says nothing but that it is not the answer: "we reject x = 2", "42 seems too small".
 
@@ -169,11 +176,17 @@ def denies_by_name(sentence: Sentence, span: Span) -> bool:
             is_told = (
                 sentence.ends_in(_IS, place[0]) is not None and clause is not None and Slot.NOT not in clause.slots
             )
+            is_told = is_told or (stop == place[1] + 1 and _counts_wrongs(sentence, place))
             return clause is not None and clause.verdict is Verdict.REJECTS and not is_told
     return False
 
 
 _IS = frozenset([Kind.IS])
+
+
+def _counts_wrongs(sentence: Sentence, place: Span) -> bool:
+    """Whether a number counts what is wrong: "il a fait 42 erreurs"."""
+    return sentence.words[place[1]].text in openings_of("verdict", "wrong") and counts(sentence, place[0])
 
 
 def _with_letter(sentence: Sentence, first: int, place: Span) -> Span:

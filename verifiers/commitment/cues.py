@@ -74,6 +74,8 @@ class Kind(StrEnum):
     ONLY = "only"
     NOT = "not"
     """The text behind it is denied, up to the verb of another clause."""
+    DIFFERS = "differs"
+    """What stands directly behind it is something else: "differs from 3", but not the 5 of "differs from it by 5"."""
     EXCEPT = "except"
     """The text behind it is an exception: what is said of the rest does not hold for it."""
     DOUBT = "doubt"

@@ -17,6 +17,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from verifiers.commitment.cues import Cue, Kind, Word, languages, listed, vocabulary
+from verifiers.commitment.language import languages_of
 from verifiers.commitment.slots import Part, is_word, openings_of
 from verifiers.commitment.slots import parts as parts_of
 
@@ -78,7 +79,10 @@ def at_marks(text: str, said: Sequence[Word], found: Sequence[Cue]) -> Sequence[
     parts = list(parts_of("opinion", said))
     verbs = [part for part in parts if part.slot in _TELLS]
     named = _named(text, said, parts) if verbs else []
-    told = ((verb, cue) for who in named for verb in verbs if (cue := _opinion(said, who, verb, parts)))
+    # The Turkish "der" says something, the German one is an article: "Der Unterschied beträgt [mark]".
+    known = languages_of(text[said[0].start : said[-1].end]) if named else frozenset[str]()
+    spoken = [verb for verb in verbs if not known or verb.language in known]
+    told = ((verb, cue) for who in named for verb in spoken if (cue := _opinion(said, who, verb, parts)))
     its = {cue.first for cue in found if cue.kind is Kind.IT}
     # "Tom picked 42 apples" is not an opinion, "Tom says it's 42" is.
     held = [cue for verb, cue in told if verb.slot != "says" or cue.stop > verb.stop or cue.stop in its]

@@ -1,7 +1,7 @@
-"""Removes what ends a text behind its value: where it is attained, the reason for it, how it is rounded.
+"""Removes what ends a text behind its value: where it is attained, the reason for it, how it is rounded, another root that is rejected.
 
     答案是42，此时x=3。        The answer is 42, attained at x = 3.        #### 42 (at x = 3)
-    There are 42 ways, since each of the 7 people has 6 choices.       42 to the nearest integer
+    There are 42 ways, since each of the 7 people has 6 choices.       42 to the nearest integer       x = 3 (x = -2 does not fit)
 
 The numbers of such a remark are not the answer.
 """
@@ -10,10 +10,12 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from verifiers.commitment.byname import rejects
 from verifiers.commitment.cues import Kind, first_word, languages, listed, phrases, words
 from verifiers.commitment.latex import any_of
-from verifiers.commitment.stance import Sentence
-from verifiers.commitment.wording import begins_with
+from verifiers.commitment.retraction import VALUE
+from verifiers.commitment.stance import Sentence, sentences
+from verifiers.commitment.wording import begins_with, single
 
 _CHARS = 240
 _SHORT = 8
@@ -41,6 +43,8 @@ def without_remark(text: str) -> str:
         return text
     end = max(0, len(text) - _CHARS) + len(shown)
     start = end - len(line)
+    if (place := _attained_at(text, start, end)) is not None:
+        return text[:place] + " " * (end - place) + text[end:]
     clause = start
     for sign in _set_off().finditer(text, start, end):
         tail = sign.end()
@@ -81,6 +85,62 @@ def _is_attained(text: str, _: int, start: int, end: int) -> bool:
     return not is_clause and _MORE.isdisjoint(lead.kinds) and Kind.NOT not in lead.kinds
 
 
+def without_attained(text: str) -> str:
+    """A text of the same length, without where its last sentence says that the extremum is attained."""
+    end = len(text.rstrip(_ENDS))
+    line = max(end - _CHARS, text.rfind("\n", 0, end) + 1)
+    place = _attained_at(text, line, end)
+    return text if place is None else text[:place] + " " * (end - place) + text[end:]
+
+
+def _attained_at(text: str, start: int, end: int) -> int | None:
+    """Where the last sentence begins to say for what its extremum is attained: "the maximum is 42 and occurs at x = 3"; None if it does not."""
+    if _extremes().search(text, start, end) is None:
+        return None
+    *_, own = [None, *sentences(text, start, end)]
+    named = _extremes().search(text, own.start, end) if own else None
+    value = _DIGITS.search(text, named.end(), end) if named else None
+    if value is None or own is None or own.asks or "?" in text[value.end() : end]:
+        return None
+    head, tail = Sentence(text, own.start, value.end(), ""), Sentence(text, value.end(), end, "")
+    kinds = tail.kinds | (head.kinds & _SUPPOSES)
+    if not kinds.isdisjoint(_MORE | _SUPPOSES - _WHEN) or _extremes().search(text, value.end(), end):
+        return None
+    joint, is_joint = None, False
+    for at, word in enumerate(tail.words[:_MAX_VERB_WORDS]):
+        # ", and the sum of these" begins with another subject.
+        is_other = is_joint and tail.begins(_THE, at)
+        is_joint = word.text in _SETS_OFF or word.text in _joints()
+        if word.text[0].isdigit() or word.text == "=" or is_other:
+            return None
+        joint = word.start if joint is None and is_joint else joint
+        if _is_place(word.text) and at + 1 < len(tail.words):
+            is_told = "=" in text[word.end : end] or word.text in single(Kind.IF) or _PAIR.match(text, word.end, end)
+            return (word.start if joint is None else joint) if is_told else None
+    return None
+
+
+@cache
+def _joints() -> frozenset[str]:
+    return single(Kind.JOINS) | listed("relatives")
+
+
+@cache
+def _extremes() -> re.Pattern[str]:
+    """Words for a largest or smallest value, in all languages; the lexicons have their stems."""
+    return re.compile(rf"(?<![^\W\d_])(?:{any_of(listed('extremes'))})[^\W\d_]{{0,6}}", re.IGNORECASE)
+
+
+_DIGITS = re.compile(r"\d[\d.,]{0,24}(?<=\d)")
+_PAIR = re.compile(r"[\s$\\]{0,4}\(")
+_SETS_OFF = frozenset(",，(（;；")
+_SUPPOSES = frozenset([Kind.IF, Kind.NOT])
+_THE = frozenset([Kind.THE])
+_WHEN = frozenset([Kind.IF])
+_MAX_VERB_WORDS = 8
+"""The words between an extremum and where it is attained: "square metres, and this value is attained at"."""
+
+
 def _around(stated: re.Match[str]) -> Iterator[str]:
     """The words that may say that a relation is a place: the last one before it, and scripts without spaces on both sides."""
     before = words(stated["lead"])
@@ -117,6 +177,20 @@ def _is_reason(text: str, start: int, tail: int, end: int) -> bool:
     return number is not None and number[1][-1] not in "=≈:" and reason.ends_in(_IS, place) is None
 
 
+def _is_rejection(text: str, start: int, tail: int, end: int) -> bool:
+    """Whether a part of a text only rejects another root: "x = -2 does not fit", x=-2 舍去."""
+    own, root = _ROOT.search(text, start, tail), _ROOT.search(text, tail, end)
+    if own is None or root is None or own["letter"] != root["letter"] or own["value"] == root["value"]:
+        return False
+    return rejects(_MARKUP.sub(" ", _ROOT.sub(f" {VALUE} ", text[tail:end])))
+
+
+_ROOT = re.compile(
+    r"(?<![A-Za-z\\])(?P<letter>[A-Za-z](?:_\w)?)\s?=\s?(?P<value>[-−]?(?:\d[\d./]{0,24}|\\frac\{\d+\}\{\d+\}))"
+)
+_MARKUP = re.compile(r"[$)）]|\\[()]")
+
+
 @cache
 def _english() -> frozenset[str]:
     """The first words of English phrases about an answer, many of which give no reason: "which", "where", "though"."""
@@ -124,4 +198,4 @@ def _english() -> frozenset[str]:
 
 
 _IS = frozenset([Kind.IS])
-_REMARKS = (_is_attained, _is_reason, _is_rounding)
+_REMARKS = (_is_attained, _is_reason, _is_rounding, _is_rejection)

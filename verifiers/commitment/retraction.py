@@ -319,14 +319,19 @@ def _is_counted(text: str, answer_end: int, said: Sequence[Word], clause: Clause
     between = text[answer_end : said[0].start]
     if any(map(str.isalnum, between)) or not _PAUSES.isdisjoint(between) or text.endswith(">", 0, answer_end):
         return False
+    if said[0].text in listed("plural"):
+        return True
     own = Sentence(text, max(0, answer_end - _MAX_CHARS), answer_end, "")
-    is_noun = len(said) == 1 and clause.slots == {Slot.WRONG}
-    is_told = any(word.text.isalpha() for word in own.words[:-_MAX_BOX_WORDS])
-    return said[0].text in listed("plural") or (is_noun and is_told)
+    return len(said) == 1 and clause.slots == {Slot.WRONG} and counts(own, len(own.words))
 
 
-_MAX_BOX_WORDS = 5
-r"""The words of a box: `\boxed{42}`."""
+def counts(sentence: Sentence, stop: int) -> bool:
+    """Whether words lead to a number as to one that counts: "He made", not "x is" and "so"."""
+    words_before = [at for at in range(stop) if sentence.words[at].text.isalpha() and not sentence.is_command(at)]
+    return bool(words_before) and sentence.ends_in(_STATES, words_before[-1] + 1) is None
+
+
+_STATES = frozenset([Kind.IS, Kind.SO, Kind.ANSWER, Kind.RESULT, Kind.NOUN])
 
 
 def _is_apart(sentence: Sentence, clause: Clause, first: int, stop: int) -> bool:

@@ -47,6 +47,7 @@ UNMADE = frozenset([Stance.HEDGED, Stance.SUPPOSED, Stance.ATTRIBUTED, Stance.DE
 
 _GOVERNS = {
     Kind.NOT: Stance.DENIED,
+    Kind.DIFFERS: Stance.DENIED,
     Kind.BAD: Stance.DENIED,
     Kind.DOUBT: Stance.DENIED,
     Kind.MAYBE: Stance.HEDGED,
@@ -191,6 +192,10 @@ class Sentence:
     def begins(self, kinds: frozenset[Kind], place: int) -> bool:
         """Whether a cue of one of these kinds begins at a word."""
         return any(cue.kind in kinds for cue in self.at(place))
+
+    def is_command(self, place: int) -> bool:
+        r"""Whether a word is a command of LaTeX: the "boxed" of `\boxed`."""
+        return self.text.startswith("\\", self.words[place].start - 1)
 
     def past_cue(self, place: int, *kinds: Kind) -> int:
         """The place behind the longest cue of some kinds that begins at a word; the same place if there is none."""
@@ -832,6 +837,8 @@ class Sentence:
         """Whether the scope of a cue includes the words at a place."""
         if any(cue.stop <= begin < first for begin, _ in others) and self.is_list(cue.stop, first, others):
             return True
+        if cue.kind is Kind.DIFFERS:
+            return self.skipped(first) <= cue.stop
         between = [word.text for word in self.words[cue.stop : first]]
         if between and between[0] in ",，、،" and cue.kind is not Kind.NOT:
             between = between[1:]
@@ -1004,7 +1011,8 @@ class Sentence:
         if bound is None or noun >= len(self.words) or not self.words[noun].text[0].isalpha():
             return False
         is_inclusive = self.shown(bound.first, bound.stop) in _limits()
-        is_told = self.ends_in(_IS, bound.first) is not None or self.is_announced(first)
+        verb = self.ends_in(_IS, bound.first)
+        is_told = (verb is not None and self.words[verb.first].text not in listed("ought")) or self.is_announced(first)
         outer = [cue.kind for cue in self.cues if not bound.first <= cue.first < bound.stop]
         return is_inclusive and not is_told and _OPENING.isdisjoint(outer)
 
@@ -1099,7 +1107,7 @@ def _is_sign(cue: Cue, said: Sequence[Word]) -> bool:
     return not said[cue.first].text.isalnum()
 
 
-DENIES = frozenset([Kind.NOT, Kind.BAD, Kind.DOUBT, Kind.WRONG, Kind.FALSE, Kind.NO])
+DENIES = frozenset([Kind.NOT, Kind.DIFFERS, Kind.BAD, Kind.DOUBT, Kind.WRONG, Kind.FALSE, Kind.NO])
 _GOES_ON = frozenset([Kind.BECAUSE, Kind.NOT, Kind.BUT, Kind.SO, Kind.GUESS, Kind.OR, Kind.JOINS])
 _DENIAL = frozenset([Kind.RESULT, Kind.NOT, Kind.IS, Kind.THE, Kind.RIGHT, Kind.ANSWER, Kind.NOUN, Kind.FITS])
 _STOPS = frozenset(",.;:!?…—–-，。；：！？、()（）[|/")
