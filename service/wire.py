@@ -359,11 +359,11 @@ async def _walked(body: bytes, max_items: int, hold: Callable[[int], None]) -> S
         return None
     check_count(len(spans), max_items)
     _check_item(walk.most_in_item, max([end - start for start, end in spans], default=0), walk.most_digits)
-    request = await _of_size(len(body) - walk.end + walk.start, lambda: _without_items(walk))
+    request = await of_size(len(body) - walk.end + walk.start, lambda: _without_items(walk))
     check_references(request.references)
     decoded = counted = 0
     for position, (start, end) in enumerate(spans):
-        item = await _of_size(end - start, partial(_item_at, body, start, end, position))
+        item = await of_size(end - start, partial(_item_at, body, start, end, position))
         request.items.append(item)
         if end - decoded > SLICE_BYTES:
             decoded = end
@@ -383,7 +383,7 @@ def _item_at(body: bytes, start: int, end: int, position: int) -> ScoreItem:
     return _parsed(_item_decoder, body[start:end], ["items", position])
 
 
-async def _of_size(nbytes: int, decode: "Callable[[], T]") -> "T":
+async def of_size(nbytes: int, decode: "Callable[[], T]") -> "T":
     """What `decode` returns. In a thread if it decodes much: there it is counted, and interrupted between its steps."""
     return decode() if nbytes <= LARGE_BYTES else await asyncio.to_thread(decode)
 

@@ -23,7 +23,7 @@ from service.doors.compat import submitted_rows, test_suites
 from service.doors.compat.door import Door, Exchange, Route
 from service.doors.compat.request_options import JSON, CachedOptions, refusal
 from service.doors.compat.run_code import CommandResult, RunCodeResponse
-from service.wire import parse
+from service.wire import of_size, parse
 from verifiers import code_blocks
 from verifiers.code import aliases, joining
 from verifiers.code.cases import JoinedTest, Suite
@@ -112,8 +112,9 @@ class Submit(Door):
     )
 
     async def answer(self, exchange: Exchange[CachedOptions]) -> EvalResult:
-        request = parse(_decoder, exchange.body, [])
-        exchange.body = b""
+        body, exchange.body = exchange.body, b""
+        size = len(body)
+        request = await of_size(size, lambda: parse(_decoder, body, []))
         config = request.config
         if config.custom_extract_logic:
             raise refusal(
@@ -121,10 +122,7 @@ class Submit(Door):
                 "custom_extract_logic is code for the server, and is not executed; leave it out",
             )
         language = _language_of(config)
-        cases = _cases_of(config)
-        row = submitted_rows.reference_of(
-            config.provided_data or {}, request.dataset, msgspec.structs.asdict(config.extra)
-        )
+        cases, row = await of_size(size, lambda: (_cases_of(config), _row_of(request)))
         references = test_suites.split(cases, "stdio") if cases is not None else [(row, 1)]
         await exchange.hold(len(references), self.parts.settings.max_items_per_request)
         tests = await test_suites.judged(
@@ -136,7 +134,7 @@ class Submit(Door):
             cache=exchange.options.cache,
         )
         joined = await asyncio.to_thread(_joined_suite, row) if cases is None and "language" in row else None
-        return _result(request, joined, language, tests, cases)
+        return await of_size(size, lambda: _result(request, joined, language, tests, cases))
 
     def _params(self, config: SubmitConfig, language: str | None, cases: list[JSON] | None) -> JSON:
         params: JSON = {
@@ -183,6 +181,13 @@ def _cases_of(config: SubmitConfig) -> list[JSON] | None:
     if not 0 < len(tests) <= _MAX_TESTS:
         raise refusal([*loc, "test"], f"{len(tests)} tests; there must be 1 to {_MAX_TESTS}")
     return [_case(test, [*loc, "test", number]) for number, test in enumerate(tests)]
+
+
+def _row_of(request: SubmitRequest) -> JSON:
+    config = request.config
+    return submitted_rows.reference_of(
+        config.provided_data or {}, request.dataset, msgspec.structs.asdict(config.extra)
+    )
 
 
 def _decoded(text: str) -> Any:
