@@ -63,13 +63,13 @@ def grade(payload: Sequence[Any]) -> dict[str, Any]:
     references, answer, packed = payload
     options = Options.unpacked(packed)
     read_references, unscaled = [], list[Reading]()
-    for reference in (text for given in references for text in of_column(str(given))):
-        reading = read_reference(localized(reference, options), options.unit)
+    for written in (text for reference in references for text in of_column(str(reference))):
+        reading = read_reference(localized(written, options), options.unit)
         if isinstance(reading, Fault):
-            return {"outcome": reading.reason, "message": f"reference {reference[:200]!r}: {reading.message}"}
+            return {"outcome": reading.reason, "message": f"reference {written[:200]!r}: {reading.message}"}
         read_references.append(reading)
         if options.unit is not None and _is_scaled(options.unit):
-            bare = read_reference(localized(reference, options), None)
+            bare = read_reference(localized(written, options), None)
             unscaled += [] if isinstance(bare, Fault) else [bare]
     if answer is None:
         for reference in read_references:
