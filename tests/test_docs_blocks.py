@@ -9,6 +9,7 @@ import inspect
 import json
 import os
 import re
+import shutil
 import subprocess
 import symtable
 import sys
@@ -20,8 +21,6 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 import rewardline
 import yaml
@@ -151,7 +150,7 @@ def _furnish(folder: Path) -> None:
     (folder / "rollouts.jsonl").write_text(json.dumps(row) + "\n")
     (folder / "batch.json").write_text(json.dumps({"items": [row]}))
     (folder / "data.jsonl").write_text(json.dumps({"prompt": "2 + 2?", "reference": "4"}) + "\n")
-    pq.write_table(pa.table({"prompt": ["2 + 2?"], "reference": ["4"]}), folder / "data.parquet")
+    shutil.copytree(ROOT / "examples", folder / "examples")
 
 
 @pytest.mark.parametrize("block", blocks("python"), ids=str)

@@ -1,6 +1,7 @@
 """`rewardline audit` checks a data set before training."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,12 +10,15 @@ import uvloop
 from rich.table import Table
 
 from service import settings
-from service.cli.console import err, fail, out, say
+from service.cli.console import err, fail, out, quiet_settings, say
+from service.cli.inputs import STDIN, inputs
+from service.cli.local_scorer import versions_here
 from service.dataset_audit.audit import audit
 from service.dataset_audit.page import html
 from service.dataset_audit.report import Report
 from service.dataset_audit.rows import Columns, read
 from service.recipes.files import BadRecipes
+from service.rollouts.bad_input import BadInput
 from service.row_files.reading import BadData
 from service.run.core import CannotStart, open_core
 
@@ -23,10 +27,11 @@ _MAX_SHOWN = 20
 
 def command(
     file: Annotated[
-        Path,
+        str,
         typer.Argument(
-            exists=True,
-            help="JSON lines, JSON, CSV, TSV, Parquet (also .gz, .zst), or a saved data set of Hugging Face.",
+            metavar="FILE|FOLDER|PATTERN|-",
+            help="JSON lines, JSON, CSV, TSV, Parquet (also .gz, .zst), a folder of them, a saved data set of Hugging Face, "
+            "or - for standard input.",
         ),
     ],
     recipe: Annotated[str | None, typer.Option(help="Audit every row by this recipe; default: by its labels.")] = None,
@@ -42,6 +47,7 @@ def command(
     ] = None,
     prompt_field: Annotated[str | None, typer.Option(help="For verifiers that read the prompt.")] = None,
     params_field: Annotated[str | None, typer.Option(help="The verifier's parameters; default: params.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="The first rows of each file alone.")] = None,
     config: Annotated[Path | None, typer.Option(help="YAML file of options (service/settings.py).")] = None,
     report: Annotated[
         Path | None, typer.Option("-o", "--report", help="All findings as JSON, or as a page if it ends in .html.")
@@ -49,32 +55,49 @@ def command(
 ) -> None:
     """Find rows that cannot be judged, before training. Exit code 1: there are findings; 3: some were not judged."""
     columns = Columns(reference_field, solution_field, prompt_field, params_field, recipe, verifier)
+    if verifier is not None and recipe is not None:
+        raise fail("--verifier and --recipe are both there; name one")
+    code = 0
     try:
-        result = uvloop.run(_audit(file, columns, config))
-    except (BadData, BadRecipes, CannotStart, settings.SettingsError) as error:
+        chosen = quiet_settings(config)
+        versions_here(chosen, verifier, recipe)
+        with inputs(file) as files:
+            if report is not None and len(files) > 1:
+                raise BadInput(f"{file} has {len(files)} files, and --report is of one; name one file")
+            for path, result in zip(files, uvloop.run(_audit(files, columns, chosen, limit)), strict=True):
+                if not result.rows:
+                    raise BadInput(f"{path} has no rows")
+                name = "standard input" if file == STDIN else str(path)
+                if report is not None:
+                    _write(report, name, result)
+                _show(name, result)
+                code = 1 if result.findings else code or (3 if result.unjudged else 0)
+    except (BadInput, BadData, BadRecipes, CannotStart, settings.SettingsError) as error:
         raise fail(str(error)) from error
-    if report is not None:
-        is_page = report.suffix in (".html", ".htm")
-        text = html(file.name, result) if is_page else json.dumps(result.plain(), indent=1, ensure_ascii=False) + "\n"
-        report.write_text(text, encoding="utf-8")
-    _show(file, result)
-    if result.findings:
-        raise typer.Exit(1)
-    if result.unjudged:
-        raise typer.Exit(3)
+    except OSError as error:
+        raise fail(f"{error.filename or report}: {error.strerror or error}") from error
+    if code:
+        raise typer.Exit(code)
 
 
-async def _audit(file: Path, columns: Columns, config: Path | None) -> Report:
+def _write(report: Path, name: str, result: Report) -> None:
+    is_page = report.suffix in (".html", ".htm")
+    text = html(Path(name).name, result) if is_page else json.dumps(result.plain(), indent=1, ensure_ascii=False) + "\n"
+    report.write_text(text, encoding="utf-8")
+
+
+async def _audit(files: Sequence[Path], columns: Columns, chosen: settings.Settings, limit: int | None) -> list[Report]:
+    """A report of each file."""
     with err.status("reading") as status:
 
         def show(so_far: Report) -> None:
             status.update(f"{so_far.rows} rows, {so_far.bad_rows} with findings")
 
-        async with open_core(settings.read(config)) as core:
-            return await audit(core.engine, read(file, columns), show)
+        async with open_core(chosen) as core:
+            return [await audit(core.engine, read(path, columns, limit), show) for path in files]
 
 
-def _show(file: Path, report: Report) -> None:
+def _show(origin: str, report: Report) -> None:
     if report.findings:
         reasons = Table("verifier", "finding", "rows")
         for (verifier, reason), count in report.by_reason().most_common():
@@ -92,7 +115,7 @@ def _show(file: Path, report: Report) -> None:
         say(f"References of mathematics: {kinds}.")
     recipes = ", ".join(f"{name} ({count})" for name, count in report.recipes.most_common(8))
     say(
-        f"{file}: {report.rows} rows; {report.bad_rows} with findings. "
+        f"{origin}: {report.rows} rows; {report.bad_rows} with findings. "
         f"{report.checks} references looked at, {report.own_answers} of them with their own answer; "
         f"{report.unjudged} could not be judged. By {recipes or 'nothing'}."
     )

@@ -6,6 +6,8 @@ import typer
 from typer import Exit
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
 
     from service.settings import Settings
@@ -35,7 +37,7 @@ def fail(*problems: str) -> Exit:
     return Exit(2)
 
 
-def quiet_settings() -> "Settings":
+def quiet_settings(config: "Path | None" = None) -> "Settings":
     """Read the settings for a command that prints its own results: the log holds warnings and errors alone.
 
     Raises:
@@ -44,6 +46,6 @@ def quiet_settings() -> "Settings":
     from service import settings  # noqa: PLC0415 - commands that ask a service need none of these
     from service.observe import logs  # noqa: PLC0415
 
-    chosen = settings.read(None, {"log_level": "warning"})
+    chosen = settings.read(config, {"log_level": "warning"})
     logs.configure(chosen)
     return chosen

@@ -17,9 +17,9 @@ from rich.table import Column, Table
 
 from service import settings
 from service.cli.console import err, fail, out, say
+from service.cli.inputs import VERDICTS, files_at
 from service.cli.local_scorer import scorer_here
 from service.cli.remote_scorer import scorer_at, versions_at
-from service.cli.score import VERDICTS, files_at
 from service.diff.flips import Comparison, Flip, Kind
 from service.diff.report import html, plain
 from service.diff.run import Side, compare

@@ -4,10 +4,7 @@ A response is text or messages; messages are a list, or its JSON text, as tables
 it. So the same command goes on where an interrupted run ended, and another one does not keep its verdicts.
 """
 
-import glob
 import json
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
@@ -23,6 +20,7 @@ from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextC
 from rich.table import Column, Table
 
 from service.cli.console import err, fail, out, quiet_settings, say
+from service.cli.inputs import STDIN, VERDICTS, inputs
 from service.cli.local_scorer import scorer_here, versions_here
 from service.cli.remote_scorer import scorer_at, versions_at
 from service.cli.score_on_ray import score_on_ray
@@ -33,15 +31,11 @@ from service.rollouts.columns import Columns
 from service.rollouts.judging import Judge
 from service.rollouts.rescore import Run, check_first_row, rescore, sampled
 from service.rollouts.tally import Tally
-from service.row_files.reading import SUFFIXES, DataFile, is_saved_dataset, stem_of
-from service.row_files.unpack import PACKED_SUFFIXES, is_table
+from service.row_files.reading import DataFile, stem_of
 from service.run.core import CannotStart
 from service.settings import Settings, SettingsError
 
-VERDICTS = ".verdicts.jsonl"
 _BAR_CHARS = 20
-_PART_BYTES = 1_000_000
-_WILD = frozenset("*?[")
 _ALL_INVALID, _SOME_FAILED = 1, 3
 
 
@@ -155,24 +149,15 @@ def _sources(location: str, output: str | None) -> Iterator[list[tuple[Path, Pat
     Raises:
         BadInput: there is no input, or two would share an output.
     """
-    if location == "-":
-        if output is None:
-            raise BadInput("standard input has no name; name the output: -o FILE")
-        head = sys.stdin.buffer.read(_PART_BYTES)
-        with tempfile.NamedTemporaryFile(suffix=".csv" if is_table(head) else ".jsonl") as spooled:
-            spooled.write(head)
-            while part := sys.stdin.buffer.read(_PART_BYTES):
-                spooled.write(part)
-            spooled.flush()
-            try:
-                yield [(Path(spooled.name), Path(output))]
-            except BadInput as error:
-                raise BadInput(str(error).replace(spooled.name, "standard input")) from error
-        return
-    files = files_at(location)
+    if location == STDIN and output is None:
+        raise BadInput("standard input has no name; name the output: -o FILE")
+    with inputs(location) as files:
+        yield _with_outputs(location, files, output)
+
+
+def _with_outputs(location: str, files: Sequence[Path], output: str | None) -> list[tuple[Path, Path]]:
     if output is not None and len(files) == 1 and not Path(output).is_dir():
-        yield [(files[0], Path(output))]
-        return
+        return [(files[0], Path(output))]
     folder = None if output is None else Path(output)
     if folder is not None:
         if folder.is_file():
@@ -184,38 +169,12 @@ def _sources(location: str, output: str | None) -> Iterator[list[tuple[Path, Pat
         if target in names:
             raise BadInput(f"{names[target]} and {source} would both be written to {target}; score them apart, with -o")
         names[target] = source
-    yield pairs
+    return pairs
 
 
 def default_name(source: Path) -> str:
     """The name of the output. Files of other forms keep their ending, so that no two share an output."""
     return (stem_of(source) if source.suffix == ".jsonl" else source.name) + VERDICTS
-
-
-def files_at(location: str) -> list[Path]:
-    """The files of rows at a place: a file, a folder, a saved data set, a pattern.
-
-    Raises:
-        BadInput: there is none.
-    """
-    path = Path(location)
-    if path.is_file() or is_saved_dataset(path):
-        return [path]
-    if path.is_dir():
-        inside = [file for file in path.iterdir() if not file.name.startswith((".", "_"))]
-    elif "://" in location:
-        raise BadInput(f"{location} is a URI; only --ray reads those")
-    elif _WILD & {*location}:
-        inside = [Path(file) for file in glob.glob(location, recursive=True)]
-    else:
-        raise BadInput(f"there is no file {location}")
-    endings = tuple(suffix + packed for suffix in SUFFIXES for packed in ("", *PACKED_SUFFIXES))
-    files = sorted(
-        file for file in inside if file.is_file() and file.name.endswith(endings) and not file.name.endswith(VERDICTS)
-    )
-    if not files:
-        raise BadInput(f"{location}: no file here ends in one of {', '.join(SUFFIXES)}, also with .gz or .zst")
-    return files
 
 
 def _versions(settings: Settings, url: str | None, api_key: str | None, columns: Columns) -> dict[str, str]:

@@ -10,13 +10,14 @@ import msgspec
 
 from service.recipes import data_sets
 from service.recipes.data_sets import DataSet
+from service.row_files.names import LABELS, REFERENCES
 from service.row_files.reading import MAX_OWN_LINE_BYTES, BadData, DataFile, Unread
 from service.wire import RowFields, ScoreItem
+from verifiers.near_names import near
 
 Json = dict[str, Any]
 
 _LABELS = ("domain", "data_source", "tag")
-_REFERENCES = ("reference", "ground_truth", "gold", "answer", "solution")
 _SOLUTIONS = ("reference_solution", "canonical_solution", "solution")
 _TESTS = ("test_cases", "case_type", "test_case_function")
 WHOLE_ROW = "."
@@ -60,15 +61,27 @@ class Columns:
     verifier: str | None = None
     """A verifier that judges all rows."""
 
+    def check(self, fields: Json, number: int) -> None:
+        """Check the first row.
 
-def read(path: Path, columns: Columns) -> Iterator[Row]:
-    """The rows of a file.
+        Raises:
+            BadData: it has not a column that was named.
+        """
+        for purpose in ("reference", "solution", "prompt", "params"):
+            name = getattr(self, purpose)
+            if name not in (None, WHOLE_ROW) and name not in fields and name.split(".")[0] not in fields:
+                columns = f"it has {sorted(fields)[:20]}{near(name, fields)}"
+                raise BadData(f"row {number} has no column {name!r} for the {purpose}; {columns}")
+
+
+def read(path: Path, columns: Columns, limit: int | None = None) -> Iterator[Row]:
+    """The first rows of a file.
 
     Raises:
         BadData: the file cannot be read.
     """
     try:
-        yield from rows_of(DataFile(path, max_line_bytes=MAX_OWN_LINE_BYTES), columns)
+        yield from rows_of(DataFile(path, max_line_bytes=MAX_OWN_LINE_BYTES), columns, limit)
     except BadData as error:
         raise BadData(f"{path}: {error}") from error
 
@@ -79,7 +92,11 @@ def rows_of(file: DataFile, columns: Columns, limit: int | None = None) -> Itera
     Raises:
         BadData: the file cannot be read.
     """
+    is_first = True
     for number, fields, nbytes in islice(file.lines(), limit):
+        if is_first and isinstance(fields, dict):
+            columns.check(fields, number)
+            is_first = False
         yield _row(number, fields, columns, nbytes)
 
 
@@ -149,7 +166,8 @@ def _reference_path(fields: Json, columns: Columns, data_set: DataSet | None) ->
         if columns.reference == WHOLE_ROW:
             return ()
         return (columns.reference,) if columns.reference in fields else tuple(columns.reference.split("."))
-    column = next((name for name in _REFERENCES if fields.get(name) is not None), None)
+    is_label = {name for name in LABELS if isinstance(fields.get(name), bool)}
+    column = next((name for name in REFERENCES if fields.get(name) is not None and name not in is_label), None)
     if column is not None:
         return (column,)
     model = fields.get("reward_model")

@@ -11,20 +11,18 @@ from typing import Any
 from service.recipes import data_sets
 from service.recipes.data_sets import DataSet
 from service.rollouts.bad_input import BadInput, Json
+from service.row_files.names import LABELS, REFERENCES
 from service.wire import RowFields
 from verifiers.base import InvalidItem
 from verifiers.conversation import dialects
 from verifiers.judge import rubrics
 from verifiers.near_names import near
 
-REFERENCES = ("reference", "ground_truth", "gold", "answer", "solution", "target", "gts", "expected_answer", "label")
-"""`target` is lm-eval's and Inspect's, `gts` verl's, `label` slime's and OpenRLHF's."""
 RESPONSES = (
     *("response", "completion", "output", "prediction", "generation", "generated_text", "model_output"),
     *("completions", "responses", "outputs", "generations", "filtered_resps", "resps", "messages", "answer"),
 )
 """`resps` is lm-eval's, `responses` verl's. `messages` are a response if an assistant has the last word, `answer` beside another reference."""
-LABELS = ("expected", "label", "is_correct")
 _KEPT = (
     *("id", "verifier", "params", "prompt", "metadata", "recipe", "checks", "domain", "data_source", "tag"),
     *(name for name in RowFields.__struct_fields__ if name not in ("ground_truth", "source")),

@@ -13,9 +13,11 @@ import pytest
 from pyarrow import parquet
 from typer.core import TyperGroup
 from typer.main import get_command
+from typer.testing import CliRunner
 
 from service.cli.main import COMMANDS, application
 from tests.conftest import ROOT, rewardline
+from tests.tables import table
 from tests.waiting import PATIENCE_S, eventually
 
 
@@ -180,6 +182,24 @@ def test_a_mistake_ends_before_the_first_row_and_changes_nothing(scored: Path, o
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
     assert target.read_bytes() == before
+
+
+@table(
+    ("options", "said"),
+    [
+        (["in.jsonl", "--recipe", "think_mth"], "there is no recipe 'think_mth'; did you mean `think_math`"),
+        (["in.jsonl", "--verifier", "math", "--recipe", "think_math"], "name one"),
+        (["none.jsonl", "--verifier", "math"], "there is no file none.jsonl"),
+        ([".", "--verifier", "math", "-o", "report.json"], "2 files, and --report is of one; name one file"),
+    ],
+)
+def test_a_mistake_ends_an_audit_before_the_first_row(
+    scored: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], said: str
+) -> None:
+    monkeypatch.chdir(scored.parent)
+    (scored.parent / "b.csv").touch()
+    done = CliRunner().invoke(application("audit"), ["audit", *options])
+    assert (done.exit_code, done.stdout, said in done.stderr) == (2, "", True), done.stderr
 
 
 def test_an_input_that_has_changed_is_not_continued(tmp_path: Path) -> None:

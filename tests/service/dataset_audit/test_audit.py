@@ -138,7 +138,13 @@ async def test_the_command_tells_by_its_exit_code_and_a_report(tmp_path: Path) -
     assert (printed["rows"], printed["bad_rows"], printed["recipes"]) == (2, 1, {"roll.math_rule": 1})
     assert printed["by_reason"] == [{"verifier": "", "reason": "unroutable", "rows": 1}]
     assert run(write(tmp_path / "code.jsonl", [{"test_cases": CASES}]), "--verifier", "code").returncode == 3
-    assert run(good, "--recipe", "nosuch").returncode == 1
+    (tmp_path / "folder").mkdir()
+    write(tmp_path / "folder/a.jsonl", [{"gts": "204"}, {"gts": "204"}])
+    (tmp_path / "folder/b.csv").write_text("target\n204\n")
+    both = run(tmp_path / "folder", "--verifier", "numeric", "--limit", "1")
+    assert both.stdout.count(": 1 rows; 0 with findings. 1 references looked at") == 2, both.stderr
+    empty = run(write(tmp_path / "empty.jsonl", []))
+    assert (empty.returncode, empty.stderr) == (2, f"rewardline: {tmp_path}/empty.jsonl has no rows\n")
     page = tmp_path / "report.html"
     assert run(bad, "--report", page).returncode == 1
     assert "unroutable" in page.read_text()
