@@ -23,6 +23,8 @@ from service.row_files.reading import BadData
 from service.run.core import CannotStart, open_core
 
 _MAX_SHOWN = 20
+_SHOWN_READINGS = 3
+"""Of each kind of reference."""
 
 
 def command(
@@ -113,6 +115,9 @@ def _show(origin: str, report: Report) -> None:
     if report.references:
         kinds = ", ".join(f"{kind} {count}" for kind, count in report.references.most_common())
         say(f"References of mathematics: {kinds}.")
+        for reading in report.first_readings(_SHOWN_READINGS):
+            say(f"    row {reading.row}: {reading.kind}: {_line(reading.answer)}")
+        say("    --report writes how each row is read.")
     recipes = ", ".join(f"{name} ({count})" for name, count in report.recipes.most_common(8))
     say(
         f"{origin}: {report.rows} rows; {report.bad_rows} with findings. "

@@ -18,7 +18,7 @@ from typing import Any, Final
 import msgspec
 
 from service.dataset_audit import fixes
-from service.dataset_audit.report import Example, Finding, Fix, Report, bin_of, clip, cut, short_item
+from service.dataset_audit.report import Example, Finding, Fix, Reading, Report, bin_of, clip, cut, short_item
 from service.dataset_audit.rows import Row
 from service.recipes.rows import READS_TESTS
 from service.scoring.engine import Engine
@@ -27,7 +27,7 @@ from service.scoring.prepared_item import configure
 from service.wire import ABSENT, BatchRequest, Result, ScoreItem
 from verifiers.base import InvalidItem
 from verifiers.math.params import MathParams
-from verifiers.math.solutions import ReferenceKind, kind_of
+from verifiers.math.solutions import final_answer, kind_of
 
 SEGMENT_ROWS: Final = 256
 _SEGMENT_BYTES: Final = 8_000_000
@@ -56,6 +56,8 @@ class _Probe:
     """The expected score. None: the check only shows whether the reference can be judged against."""
     is_solution: bool = False
     """Whether the response is the row's own solution, not made from its reference."""
+    reading: Reading | None = None
+    """How a reference of mathematics is read, unless the verdict says that it is invalid; of a row's first probe."""
 
     def fields(self) -> dict[str, Any]:
         """The item as JSON."""
@@ -84,7 +86,6 @@ class _Segment:
     probes: list[_Probe] = field(default_factory=list)
     found: list[Example] = field(default_factory=list)
     recipes: list[str] = field(default_factory=list)
-    references: list[ReferenceKind] = field(default_factory=list)
 
 
 async def audit(engine: Engine, rows: Iterable[Row], on_progress: Callable[[Report], None]) -> Report:
@@ -162,7 +163,6 @@ def _count(report: Report, segment: _Segment) -> None:
     report.checks += segment.checks
     report.own_answers += segment.own_answers
     report.recipes.update(segment.recipes)
-    report.references.update(segment.references)
     for example in segment.found:
         report.add(example)
 
@@ -191,14 +191,13 @@ def _add_check(segment: _Segment, row: Row, filled: Filled) -> None:
     except InvalidItem as error:
         segment.found.append(_example(_Probe(row, filled, "", None), error.reason, str(error)))
         return
-    if isinstance(params, MathParams):
-        segment.references.append(kind_of(params.references))
+    reading = _reading(row, params) if isinstance(params, MathParams) else None
     reads_tests = verifier.name in READS_TESTS
     solution = row.solution if reads_tests or row.names_solution else None
     segment.own_answers += solution is not None or answer is not None
     if not reads_tests or solution is None:
         empty_response = _NOTHING if reads_tests else answer or ""
-        segment.probes.append(_Probe(row, filled, empty_response, None if answer is None else 1.0))
+        segment.probes.append(_Probe(row, filled, empty_response, None if answer is None else 1.0, reading=reading))
     if solution is not None:
         response = _fenced(solution) if reads_tests else solution
         segment.probes.append(_Probe(row, filled, response, 1.0, is_solution=True))
@@ -208,11 +207,23 @@ def _add_check(segment: _Segment, row: Row, filled: Filled) -> None:
         segment.found.append(_example(segment.probes[-1], reason, message, fix))
 
 
+def _reading(row: Row, params: MathParams) -> Reading:
+    answers = [*map(final_answer, params.references)]
+    return Reading(
+        row.number, kind_of(params.references), clip(answers[0] if len(answers) == 1 else json.dumps(answers))
+    )
+
+
 def _fenced(solution: str) -> str:
     return solution if "```" in solution else f"```python\n{solution}\n```"
 
 
 def _note(report: Report, probe: _Probe, result: Result) -> None:
+    if (reading := probe.reading) is not None:
+        is_read = result.status != "invalid"
+        report.add_reading(
+            reading if is_read else Reading(reading.row, "invalid", clip(str(result.detail.get("message", ""))))
+        )
     if result.status == "invalid":
         report.add(_example(probe, result.reason, str(result.detail.get("message", ""))))
     elif result.status == "failed":

@@ -52,6 +52,7 @@ def html(name: str, report: Report, *, state: str = "") -> str:
         _counts("Could not be judged", report.unjudged_reasons),
         _earned(report.earned),
         *(_kind(kind) for kind in report.worst_first()),
+        _readings(report),
         "" if report.kinds else "<p>Nothing was found.</p>",
         "</main></body></html>\n",
     ]
@@ -76,6 +77,15 @@ def _earned(earned: list[int]) -> str:
         if count
     )
     return f"<section><h2>What right responses earn</h2>{table(('score up to', 'responses'), rows)}</section>"
+
+
+def _readings(report: Report) -> str:
+    rows = (
+        f"<tr><td>{reading.row}</td><td>{text(reading.kind)}</td><td><code>{text(reading.answer)}</code></td></tr>"
+        for reading in report.first_readings(SHOWN_ROWS)
+    )
+    listing = table(("row", "read as", "answer, or what is wrong"), rows)
+    return f"<section><h2>How references are read</h2>{listing}</section>" if report.readings else ""
 
 
 def _kind(kind: Kind) -> str:

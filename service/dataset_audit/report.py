@@ -73,6 +73,17 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """How a reference of mathematics is read."""
+
+    row: int
+    kind: str
+    """A `verifiers.math.solutions.ReferenceKind`, or `invalid`."""
+    answer: str
+    """What answers are compared with; why there is nothing, if the reference is invalid."""
+
+
+@dataclass(frozen=True, slots=True)
 class Example:
     """A finding with what helps to mend it."""
 
@@ -122,6 +133,7 @@ class _Stored(msgspec.Struct):
     earned: list[int]
     fixes: list[Fix]
     kinds: list[Kind]
+    readings: list[Reading] = []
 
 
 @dataclass(slots=True)
@@ -141,13 +153,16 @@ class Report:
     kinds: dict[tuple[str, str], Kind] = field(default_factory=dict)
     recipes: Counter[str] = field(default_factory=Counter)
     references: Counter[str] = field(default_factory=Counter)
-    """References of mathematics, by their kind (`verifiers.math.solutions.ReferenceKind`)."""
+    """References of mathematics, by the kind of their `Reading`."""
     earned: list[int] = field(default_factory=lambda: [0] * len(EARNED))
     """Right responses that were judged, by their score: see `bin_of`."""
     fixes: list[Fix] = field(default_factory=list)
     fixes_found: int = 0
     """Fixes that were found. Beyond a limit they are only counted."""
+    readings: list[Reading] = field(default_factory=list)
+    """How the reference of each row of mathematics is read. Beyond a limit they are only counted, in `references`."""
     _chars: int = 0
+    _readings_chars: int = 0
     _fixes_chars: int = 0
     _last_bad: set[int] = field(default_factory=set)
 
@@ -171,6 +186,18 @@ class Report:
             self.fixes.append(fix)
             self._fixes_chars += len(str(fix.value))
 
+    def add_reading(self, reading: Reading) -> None:
+        """Note how a reference is read."""
+        self.references[reading.kind] += 1
+        if len(self.readings) < _MAX_FIXES and self._readings_chars < _MAX_FIXES_CHARS:
+            self.readings.append(reading)
+            self._readings_chars += len(reading.answer)
+
+    def first_readings(self, limit: int) -> list[Reading]:
+        """The first readings of each kind, the most frequent kind last."""
+        by_kind = [[reading for reading in self.readings if reading.kind == kind] for kind in self.references]
+        return [reading for readings in sorted(by_kind, key=len) for reading in readings[:limit]]
+
     def copy(self) -> "Report":
         """The report as it is now, for a thread that reads it while it grows."""
         kinds = {key: replace(kind, examples=[*kind.examples]) for key, kind in self.kinds.items()}
@@ -182,6 +209,7 @@ class Report:
             unjudged_reasons=Counter(self.unjudged_reasons),
             earned=[*self.earned],
             fixes=[*self.fixes],
+            readings=[*self.readings],
         )
 
     def end_segment(self) -> None:
@@ -219,6 +247,7 @@ class Report:
             "unjudged": self.unjudged,
             "recipes": dict(self.recipes.most_common()),
             "references": dict(self.references.most_common()),
+            "readings": [asdict(reading) for reading in self.readings],
             "by_reason": reasons,
             "findings": [asdict(finding) for finding in self.findings],
             "unjudged_reasons": dict(self.unjudged_reasons),
@@ -263,6 +292,7 @@ class Report:
             earned=stored.earned,
             fixes=stored.fixes,
             fixes_found=stored.fixes_found,
+            readings=stored.readings,
         )
 
 

@@ -8,7 +8,7 @@ _APART = re.compile(r"\\q?quad(?![A-Za-z])|\n")
 _COMMANDS = re.compile(r"\\(?:text|mathrm|textbf|mbox)\s?\{|\\[,;:! ]|[{}$*_]")
 _NAME = r"[^\W\d_]{2,24}(?:[ '’-][^\W\d_]{1,24}){0,3}"
 _LABELLED = re.compile(
-    rf"\s*(?P<name>{_NAME}(?P<number>\s?\d{{1,2}})?)\s?[:：]\s*[-−+]?\s?[$€£¥]?\d[\d.,/]*[^\d:：]{{0,24}}"
+    rf"\s*(?P<name>{_NAME}(?P<number>\s?\d{{1,2}}(?=\s?[:：]\s))?)\s?[:：]\s*[-−+]?\s?[$€£¥]?\d[\d.,/]*[^\d:：]{{0,24}}"
 )
 _JOINT = re.compile(r"[,;，；、]\s*(?:(?:and|or)\s)?|\s(?:and|or)\s")
 _MAX_CHARS = 400

@@ -14,7 +14,8 @@ from verifiers.commitment.cues import Kind, cues, phrases, words
 from verifiers.commitment.sayings import ABSENCES, in_signs
 from verifiers.commitment.wording import places
 from verifiers.math.exact import unwrap
-from verifiers.math.words import split_option, word_key
+from verifiers.math.words import as_words, split_option, word_key
+from verifiers.numerals import value
 
 MAX_STEPS = 64
 MAX_STEP_CHARS = 300
@@ -41,8 +42,10 @@ class ReferenceKind(StrEnum):
     """The letter of an option with its text."""
     PROSE = "prose"
     """Many words in which no answer is marked or announced; such a reference is refused."""
+    WORDS = "words"
+    """The answer alone, in words that no formula is read from."""
     PLAIN = "plain"
-    """The answer alone."""
+    """The answer alone: a value or a formula."""
 
 
 MAX_WORDS = 10
@@ -60,7 +63,9 @@ def kind_of(references: Sequence[str]) -> ReferenceKind:
         return ReferenceKind.ANNOUNCED if channel is None else _OF_CHANNELS.get(channel, ReferenceKind.ANNOUNCED)
     if split_option(bare) is not None:
         return ReferenceKind.OPTION
-    return ReferenceKind.PROSE if len(_WORD.findall(bare)) > MAX_WORDS else ReferenceKind.PLAIN
+    if len(_WORD.findall(bare)) > MAX_WORDS:
+        return ReferenceKind.PROSE
+    return ReferenceKind.PLAIN if value(bare) is not None or as_words(bare) is None else ReferenceKind.WORDS
 
 
 def final_answer(text: str) -> str:

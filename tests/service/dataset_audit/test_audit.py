@@ -10,6 +10,7 @@ import pytest
 import pytest_asyncio
 
 from service.dataset_audit.audit import SEGMENT_ROWS, audit
+from service.dataset_audit.page import html
 from service.dataset_audit.report import Report
 from service.dataset_audit.rows import WHOLE_ROW, Columns, read
 from service.row_files.reading import BadData
@@ -158,14 +159,25 @@ async def test_references_of_mathematics_are_counted_by_their_kind(engine: Engin
         "announced": ["We add them. The final answer is $7$. I hope it is correct.", "<answer>7</answer>"],
         "option": ["(C) 25", r"\textbf{(B)}\ 42"],
         "alternatives": [["1/2", "0.5"]],
-        "prose": ["We know the child climbs twice as fast as the other one and gets there first."],
-        "plain": ["5", r"$\frac{1}{2}$", "western blot"],
+        "invalid": ["We know the child climbs twice as fast as the other one and gets there first.", "not found"],
+        "plain": ["5", r"$\frac{1}{2}$", "zweiundvierzig"],
+        "words": ["western blot"],
     }
     rows = [{"answer": reference} for references in kinds.values() for reference in references]
     report = await audited(engine, tmp_path / "data.jsonl", *rows, verifier="math")
     assert report.references == {kind: len(references) for kind, references in kinds.items()}
-    assert [finding.reason for finding in report.findings] == ["unparseable_reference"]
+    assert [finding.reason for finding in report.findings] == ["unparseable_reference"] * 2
     assert report.plain()["references"]["boxed"] == 2
+    readings = report.plain()["readings"]
+    assert [reading["kind"] for reading in readings] == [kind for kind, references in kinds.items() for _ in references]
+    answers = ["4", "1, 2", "18", "7", "7"]
+    assert [reading["answer"] for reading in readings][: len(answers)] == answers
+    assert "prose" in readings[8]["answer"]
+    assert "not an answer" in readings[9]["answer"]
+    page = html("data.jsonl", report)
+    assert "How references are read" in page
+    assert "western blot" in page
+    assert Report.of(report.plain()).readings == report.readings
 
 
 @pytest.mark.parametrize(
