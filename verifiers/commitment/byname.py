@@ -8,6 +8,7 @@ A value fills a slot of a verdict (`retraction.py`), as "right" does: "48 is wro
 "it is not right". All words of the sentence must fill slots, so that "48 is not a square" denies nothing.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
@@ -60,12 +61,7 @@ def concluded_at(text: str, end: int, answer: str) -> int | None:
     """The start of the last sentence of a text, if it concludes another number than the answer, which ends at `end`."""
     behind = _behind(text, end)
     last = behind[-1] if behind else None
-    if (
-        last is None
-        or last.asks
-        or not _SIGNS.isdisjoint(last.text[last.start : last.end])
-        or not _APART.isdisjoint(last.kinds)
-    ):
+    if last is None or last.asks or not _SIGNS.isdisjoint(_without_name(last)) or not _APART.isdisjoint(last.kinds):
         return None
     numbers = [at for at, word in enumerate(last.words) if word.text[0].isdigit()]
     if (
@@ -79,9 +75,34 @@ def concluded_at(text: str, end: int, answer: str) -> int | None:
     if not listed("distributive").isdisjoint({word.text for word in last.words} - units):
         return None
     is_left = _turns(behind[:-1], answer) or own.has(Kind.IF, 0, own.place((end, end))[0])
-    if _is_verdict(last, numbers[0], units) or (ends_in_result(last, numbers[0]) and is_left):
+    is_result = ends_in_result(last, numbers[0]) and (is_left or _is_objected(behind[:-1], answer))
+    if is_result or _objects(last, numbers[0]) or _is_verdict(last, numbers[0], units):
         return None if last.stance((other.start, other.end)) in UNMADE else last.start
     return None
+
+
+def _without_name(sentence: Sentence) -> str:
+    """The text of a sentence without the sign between a last number and its name: "so n = 48"."""
+    shown = sentence.text[sentence.start : sentence.end]
+    named = _NAMED.search(shown)
+    return shown[: named.start()] if named else shown
+
+
+_NAMED = re.compile(r"(?<![A-Za-z])[A-Za-z]\s?=\s?\d[\d.,]{0,24}[\s$*)\\]{0,4}[^\W\d_]{0,4}\Z")
+
+
+def _is_objected(before: Sequence[Sentence], answer: str) -> bool:
+    """Whether a sentence that turns from the answer, and does not name it, stands directly before: "But n must be even."."""
+    if not before or before[-1].asks or not before[-1].begins(_BUT, 0):
+        return False
+    return _numbers(answer).isdisjoint(word.text for word in before[-1].words)
+
+
+def _objects(sentence: Sentence, number: int) -> bool:
+    """Whether a sentence turns from the answer and ends by concluding a number: "But n must be even, so n = 48."."""
+    concludes = any(cue.kind is Kind.SO and 0 < cue.first < number for cue in sentence.cues)
+    is_left = not sentence.has(Kind.IF, 0, number)
+    return concludes and is_left and sentence.begins(_BUT, 0) and _ends_near(sentence, number)
 
 
 def leaves_open(text: str, end: int, answer: str) -> bool:
@@ -283,9 +304,12 @@ def _is_verdict(sentence: Sentence, number: int, units: frozenset[str]) -> bool:
 
 def ends_in_result(sentence: Sentence, number: int) -> bool:
     """Whether a sentence begins by concluding, and ends in a number with what it counts: "So there are 48 pairs."."""
+    return _ends_near(sentence, number) and sentence.begins(frozenset([Kind.SO]), 0)
+
+
+def _ends_near(sentence: Sentence, number: int) -> bool:
     positions = [cue.first for cue in sentence.cues if cue.kind is Kind.ENDS and cue.first > number]
-    is_near = min(positions, default=len(sentence.words)) - number - 1 <= _MAX_UNIT_WORDS
-    return is_near and sentence.begins(frozenset([Kind.SO]), 0)
+    return min(positions, default=len(sentence.words)) - number - 1 <= _MAX_UNIT_WORDS
 
 
 def _turns(behind: Sequence[Sentence], answer: str) -> bool:

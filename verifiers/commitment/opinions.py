@@ -69,7 +69,24 @@ def opinions(text: str, said: Sequence[Word], found: Sequence[Cue]) -> Opinions:
     reported = [_with_that(part, parts) for part in parts if part.slot in _ALONE]
     owned = (cue for answer in answers for cue in _owned(said, answer, somebody, parts))
     sourced = [*reported, *(cue for who, cue in opened if who.slot == "source")]
-    return Opinions([*(cue for _, cue in opened), *reported, *owned], sourced)
+    opposed = _opposed(said, answers, parts, found)
+    return Opinions([*(cue for _, cue in opened), *reported, *owned, *opposed], sourced)
+
+
+def _opposed(
+    said: Sequence[Word], answers: Sequence[Cue], parts: Sequence[Part], found: Sequence[Cue]
+) -> Iterator[Cue]:
+    """What anybody or anything says of the answer, if the speaker turns to another number: "[…] says the answer is 42, but I get 48"."""
+    speakers = openings_of("slip", "by") | openings_of("opinion", "my")
+    turns = [
+        cue.stop for cue in found if cue.kind is Kind.BUT and cue.stop < len(said) and said[cue.stop].text in speakers
+    ]
+    turns = [turn for turn in turns[:1] if any(word.text[0].isdigit() for word in said[turn:])]
+    for verb in parts if turns else ():
+        is_told = any(verb.stop <= answer.first < turns[0] for answer in answers)
+        is_own = not verb.first or said[verb.first - 1].text in speakers
+        if verb.slot in _TELLS and is_told and not is_own:
+            yield _with_that(verb, parts)
 
 
 def at_marks(text: str, said: Sequence[Word], found: Sequence[Cue]) -> Sequence[Cue]:
