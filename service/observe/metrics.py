@@ -24,6 +24,9 @@ Label = TypeVar("Label", bound=str)
 _LATENCY_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 _STALL_S = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 
+_MOST_KEYS = 1_000
+"""Keys that have counts of their own, the first to come. A count stays for as long as the process, also of a key that is gone."""
+
 
 class Metrics:
     """The registry and what is in it."""
@@ -70,6 +73,7 @@ class Metrics:
         )
         self._max_tenants = max_tenants
         self._tenants: set[str] = set()
+        self._keys: set[str] = set()
         self._tenant_requests = self._counter("tenant_requests", "Requests by tenant", "tenant")
         self._tenant_items = self._counter("tenant_items", "Items judged or refused, by tenant", "tenant", "status")
         self._restarts = self._counter("worker_restarts", "Workers that were replaced, by reason", "reason")
@@ -138,7 +142,7 @@ class Metrics:
             self._deduplicated.inc(shared)
 
     def observe_request(self, door: str, method: str, code: str, key: str, seconds: float) -> None:
-        self._of(self._requests, (door, method, code, key)).inc()
+        self._of(self._requests, (door, method, code, _label(self._keys, key, _MOST_KEYS))).inc()
         self._of(self._request_s, (door, method)).observe(seconds)
 
     def observe_tenant(self, tenant: str) -> None:
@@ -146,11 +150,7 @@ class Metrics:
 
     def tenant_label(self, tenant: str) -> str:
         """The tenant, or `other` beyond the limit."""
-        if tenant not in self._tenants:
-            if len(self._tenants) >= self._max_tenants:
-                return OTHER
-            self._tenants.add(tenant)
-        return tenant
+        return _label(self._tenants, tenant, self._max_tenants)
 
     def observe_chunk(self, verifier: str, seconds: float) -> None:
         self._of(self._verifier_s, (verifier,)).observe(seconds)
@@ -220,6 +220,15 @@ class _Read(Collector):
 
     def collect(self) -> Iterator[Metric]:
         yield self._make()
+
+
+def _label(known: set[str], name: str, most: int) -> str:
+    """The name, or `other` if it is not among the first `most` to come, which are `known`."""
+    if name not in known:
+        if len(known) >= most:
+            return OTHER
+        known.add(name)
+    return name
 
 
 def _gauges(name: str, about: str, label: str, values: Mapping[str, float]) -> GaugeMetricFamily:
