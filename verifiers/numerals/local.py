@@ -44,8 +44,8 @@ def blank_groups(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def without_blanks(text: str, response: str, span: tuple[int, int]) -> str:
-    """An answer found at a place of a response, without the blanks in its numbers."""
-    for first, stop in blank_groups(response, *span) if " " in text else ():
+    """An answer found at a place of a response, without the blanks in its numbers if words stand beside them."""
+    for first, stop in blank_groups(response, *span) if " " in text and text[-1:].isalpha() else ():
         text = text.replace(response[first:stop], response[first:stop].replace(" ", ""))
     return text
 
