@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from verifiers.commitment.cues import Kind, listed
 from verifiers.commitment.offers import Offer
 from verifiers.commitment.stance import UNMADE, Sentence, sentence_at
+from verifiers.commitment.wording import single
 
 _MAX_VERB_WORDS = 3
 _MAX_BETWEEN_WORDS = 1
@@ -122,7 +123,7 @@ class _Walk:
             not self._lead and word in listed("ranges") and self._is_number(at + 1)
         ):
             return False
-        if self._sentence.begins(_JOINS, at):
+        if self._is_joint(at):
             return self._passes_joint(at)
         if lead := self._lead_at(at):
             return self._opens(at, lead, is_direct)
@@ -198,6 +199,9 @@ class _Walk:
         self._lead = ""
         return True
 
+    def _is_joint(self, at: int) -> bool:
+        return self._sentence.begins(_JOINS, at) or self._said[at].text in single(Kind.JOINS) - {"a"}
+
     def _is_number(self, at: int) -> bool:
         at = self._sentence.past(at, _OPENS)
         return at < len(self._said) and self._said[at].text[0].isdigit()
@@ -205,4 +209,8 @@ class _Walk:
     def _is_attribute(self, at: int) -> bool:
         """Whether a number stands in an attribute before its noun, in languages that put it there: 有12个8的倍数."""
         behind = {word.text for word in self._said[at + 1 : at + _MAX_ATTRIBUTE_WORDS]}
-        return listed("relatives") <= self._leads and not behind.isdisjoint(listed("attributive"))
+        return (
+            listed("relatives") <= self._leads
+            and not self._is_joint(at - 1)
+            and not behind.isdisjoint(listed("attributive"))
+        )
