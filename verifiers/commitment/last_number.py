@@ -19,6 +19,7 @@ from verifiers.commitment.factorials import is_factorial
 from verifiers.commitment.figures import NUMBER, OPERAND_BEFORE, last_digit_end
 from verifiers.commitment.labels import names_several
 from verifiers.commitment.latex import OPERATORS, command_at, command_before, split
+from verifiers.commitment.main_clause import without_restrictions
 from verifiers.commitment.measures import whole_measure
 from verifiers.commitment.mentions import note
 from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
@@ -28,6 +29,7 @@ from verifiers.commitment.spans import strip
 from verifiers.commitment.stance import UNMADE, Stance, sentence_at
 from verifiers.commitment.wording import begins_with, ends_with, single
 from verifiers.numerals import parts
+from verifiers.numerals.local import blank_groups
 from verifiers.numerals.scales import scale_word
 
 _NUMBER = re.compile(rf"(?=[-+−－＋\s$€£¥￥₹\\\d.½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])(?<![A-Za-z\d_.\\^]){NUMBER}")
@@ -72,6 +74,7 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
     is_time = clock is not None and clock.start() <= offers[-1].start < clock.end()
     if clock is not None and is_time:
         offers = [Offer(*clock.span(), *clock.span())]
+    offers = without_restrictions(text, start, end, offers)
     if len(offers) > 1 and _is_range(text, start, *offers[-2:]):
         return Offers(offers, "conflicting_answers")
     if len(offers) > 1 and _is_quotient(text, start, end, *offers[-2:]):
@@ -189,6 +192,14 @@ def _numbers(text: str, start: int, end: int, last_digit: int) -> list[Offer]:
         if text[begin] == "$" and _opens_formula(text, begin, match.end(), end):
             begin += 1
         offers.append(Offer(begin, match.end(), begin, match.end()))
+    for first, stop in blank_groups(text, *window) if len(offers) > 1 else ():
+        inner = [each for each in offers if first < each.end and each.start < stop]
+        whole = Offer(inner[0].start, stop, inner[0].start, stop)
+        offers = [
+            *(each for each in offers if each.end <= first),
+            whole,
+            *(each for each in offers if each.start >= stop),
+        ]
     return offers
 
 

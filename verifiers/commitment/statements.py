@@ -98,7 +98,7 @@ def _stated(sentence: Sentence) -> Span | None:
     if _is_open(sentence, start):
         return None
     for option in _OPTION.finditer(text, start, end):
-        if sentence.stance(option.span()) in (Stance.ANNOUNCED, Stance.CALLED, Stance.CONCLUDED):
+        if _is_chosen(sentence, option.span()):
             return option.span()
     last = sentence.words[-1] if sentence.words else None
     if last and _is_truth(last.text) and sentence.ends_in(_VERBS, len(sentence.words) - 1):
@@ -109,6 +109,24 @@ def _stated(sentence: Sentence) -> Span | None:
     if len(formulas) == 1 and sentence.stance(formulas[0].span()) is Stance.ANNOUNCED and formulas[0].end() < end:
         return unwrap(text, *formulas[0].span())
     return _behind_verb(sentence, start, end)
+
+
+def _is_chosen(sentence: Sentence, option: Span) -> bool:
+    """Whether a letter is an option, and not a quantity: the A of "so A = 12", "|A|", or a subject, as in "so B gets 12"."""
+    first, stop = sentence.place(option)
+    is_marked = first > 0 and sentence.words[first - 1].text == "$"
+    behind = sentence.past(stop, _MARKS)
+    beside = [sentence.words[at].text for at in (first - 1 - is_marked, behind) if 0 <= at < len(sentence.words)]
+    if any(word in _OPERATORS for word in beside):
+        return False
+    stance = sentence.stance(option)
+    is_apart = (sentence.ends(behind) and not sentence.begins(_JOINTS, behind)) or sentence.begins(_REASONS, behind)
+    return stance in (Stance.ANNOUNCED, Stance.CALLED) or (stance is Stance.CONCLUDED and is_apart)
+
+
+_MARKS = frozenset("$)")
+_OPERATORS = frozenset("=≠<>≤≥+-−±*/^|\\∩∪∈⊂~≈∠△∥⊥")
+_REASONS = frozenset([Kind.BECAUSE])
 
 
 def _before_ends(sentence: Sentence) -> int:
@@ -429,6 +447,8 @@ def _behind_verb(sentence: Sentence, start: int, end: int) -> Span | None:
     text = sentence.text
     leads = _leads(sentence)
     opening = strip(text, start, end, "*_")[0]
+    of = {at for at, word in enumerate(sentence.words) if word.text in listed("of")}
+    leads = [lead + (lead in of) for lead in leads]  # "est de 1/2"
     leads += [0] if text.startswith(("$", "\\("), opening) else []
     for lead in sorted({*leads}, reverse=True):
         if lead >= len(sentence.words):

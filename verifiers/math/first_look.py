@@ -41,7 +41,7 @@ from verifiers.math.moments import date, with_iso_days, written_day
 from verifiers.math.options import Options
 from verifiers.math.said import said_last
 from verifiers.numerals import parts
-from verifiers.numerals.local import in_english, languages_for, with_point
+from verifiers.numerals.local import in_english, languages_for, with_point, without_blanks
 from verifiers.numerals.scales import scale_word
 
 
@@ -171,7 +171,7 @@ class FirstLook:
             sign = "" if self._is_numeric else _currency(response, answer, extraction.span[0])
             answer = sign + answer + behind(response, answer, extraction.span[1], with_units=not self._is_numeric)
         if answer is not None and extraction.span is not None and not is_number(answer):
-            answer = in_english(answer, response, extraction.span)
+            answer = in_english(without_blanks(answer, response, extraction.span), response, extraction.span)
             answer = with_point(answer, response, extraction.span) if self.is_sound else answer
         if answer is not None and len(answer) > MAX_READ_CHARS:
             answer = answer[: MAX_READ_CHARS + 1]

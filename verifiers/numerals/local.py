@@ -1,13 +1,16 @@
 """Scale words that depend on the language of the text around them: `6 bin`, `6 mil`, `3 billions`."""
 
 import re
-from collections.abc import Set
+from collections.abc import Iterator, Set
 
 from verifiers.commitment.language import languages_around
 from verifiers.numerals.scales import LOCAL, SCALES, factor
 
 POINT_LANGUAGES = frozenset(["en", "zh", "ja", "ko", "th", "hi", "he", "bn"])
 """Languages that write 1,234.5 (Unicode CLDR)."""
+_BLANK_LANGUAGES = frozenset(["bg", "cs", "fi", "fr", "hu", "pl", "ru", "sv", "uk"])
+"""Languages that write 1 234,5 (Unicode CLDR)."""
+_BLANKS = re.compile(r"(?<![\d.,/^])(?<![\d.,] )[1-9]\d{0,2}(?: \d{3})+(?! ?\d|[.,/]\d)")
 _WORDS = "|".join(sorted(LOCAL, key=len, reverse=True))
 _LOCAL = re.compile(rf"(?<=\d)((?:\s|[*$}}]|\\text\s?\{{){{0,12}})({_WORDS})(?![^\W\d_])", re.IGNORECASE)
 _NONE: Set[str] = frozenset()
@@ -30,6 +33,21 @@ def with_point(text: str, response: str, span: tuple[int, int]) -> str:
 
 _DECIMAL_COMMA = re.compile(r"[-−+]?\d{1,15},(?!\d{3}(?!\d))\d{1,15}(?![\d,.])")
 """Figures behind a comma that are no group of thousands."""
+
+
+def blank_groups(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The numbers whose thousands are set apart by blanks: "70 000 dollars", and "12 500 kronor" if the language writes so."""
+    for number in _BLANKS.finditer(text, start, end):
+        around = languages_around(text, *number.span(), "")
+        if number[0].endswith(" 000") or (around and around <= _BLANK_LANGUAGES):
+            yield number.span()
+
+
+def without_blanks(text: str, response: str, span: tuple[int, int]) -> str:
+    """An answer found at a place of a response, without the blanks in its numbers if words stand beside them."""
+    for first, stop in blank_groups(response, *span) if " " in text and text[-1:].isalpha() else ():
+        text = text.replace(response[first:stop], response[first:stop].replace(" ", ""))
+    return text
 
 
 def is_local(text: str) -> bool:
