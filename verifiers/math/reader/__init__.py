@@ -108,6 +108,10 @@ _MEASURABLE = ("num", "+", "*", "/", "neg", "^", "root", "const", "fn", "log")
 def _read_prepared(prepared: str, text: str) -> Node:
     if (spoken := read_spoken(prepared)) is not None:
         return spoken
+    if (named := _NAMED_QUANTITY.fullmatch(prepared)) is not None:
+        spoken = read_spoken(named["quantity"])
+        if spoken is not None and spoken.kind == "quantity":
+            return Node("=", (_read_formula(named["name"]), spoken))
     if "." in prepared and (head := committed(prepared)) is not None:
         return Node("text", leaf=head)
     if (cases := as_cases(prepared)) is not None:
@@ -135,6 +139,10 @@ def _read_prepared(prepared: str, text: str) -> Node:
         raise unread from None
 
 
+_NAMED_QUANTITY = re.compile(
+    r"(?P<name>(?:\\[A-Za-z]{2,10}|[A-Za-z])(?:_\{?\w{1,12}\}?)?) ?= ?(?P<quantity>-?\d(?:[^=<>]{0,60}?[\d}])? [^\d\s=][^=]{0,24})"
+)
+"""A letter with a number and, behind a blank, a unit: `W = 150 kJ`."""
 _REMARK = re.compile(
     r"(.{0,300}[^\s{])(?:\s+|(?=\\text\s?\{\s))(?:\\text\s?\{\s?)?\(\s?(?:\\text\s?\{\s?)?([A-Za-z]{3}[^()]{0,160})\)\s?\}?",
     re.DOTALL,
