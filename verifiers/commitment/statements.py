@@ -376,7 +376,8 @@ def _listing(sentence: Sentence, start: int, end: int) -> Span | None:
     return None
 
 
-_ITEM = re.compile(r"\$[^$\n]{1,300}\$|\\\((?:(?!\\\)).){1,300}\\\)|(?<![\w)}$\\])\([^\n()$]{1,60},[^\n()$]{1,60}\)(?!\$)")
+_PAIR = r"(?<![\w)}$\\])\([^\n()$]{1,60},[^\n()$]{1,60}\)(?!\$)"
+_ITEM = re.compile(rf"\$[^$\n]{{1,300}}\$|\\\((?:(?!\\\)).){{1,300}}\\\)|{_PAIR}")
 
 
 def _is_joined(sentence: Sentence, start: int, end: int) -> bool:

@@ -213,6 +213,7 @@ _SAID = (Channel.ANSWER_LINE, Channel.ANSWER_TAG)
 _MARKS = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4)
 _CUT_OUT = (Channel.ANSWER_TAG, Channel.BOXED, Channel.LAST_NUMBER)
 _UNIT_IN_FORMULA = re.compile(r"\s?\\(?:mathrm|text|rm)(?![A-Za-z])[^$\n]{1,60}?(?=\$|\\[)\]])")
+_SCIENTIFIC = re.compile(r"[-−+]?\d[\d.]{0,40}\s?(?:\\times|\\cdot|[×·])\s?10\s?\^\s?\{?\s?[-−]?\d{1,3}\s?\}?")
 _GAP = re.compile(r"(?:[\s}$*\\)]|</answer>){0,6}")
 _DEGREE = re.compile(r"(?:°|\^\s?(?:\\circ|\{\s?\\circ\s?\}))\Z")
 _SCALE_OF_DEGREES = re.compile(r"[\s$}]{0,3}(?:\\(?:text|mathrm)\s?\{)?\s?(?P<letter>[CF])(?![A-Za-z])")
@@ -236,7 +237,7 @@ def behind(response: str, answer: str, end: int, with_units: bool) -> str:
     if with_units and _DEGREE.search(answer) and (degrees := _SCALE_OF_DEGREES.match(response, end)):
         return f" {degrees['letter']}"
     gap = _GAP.match(response, end)
-    if gap is None or not is_number(answer):
+    if gap is None or not (is_number(answer) or _SCIENTIFIC.fullmatch(answer)):
         return ""
     offset = gap.end()
     tail = response[offset : offset + _SCALE_CHARS]

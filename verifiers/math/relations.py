@@ -76,7 +76,9 @@ def _combines_values(node: Node, value: Node | None) -> bool:
     called = node.args[:-1] if node.kind == "*" and node.args[-1].kind in ("sym", "num") else ()
     if called:  # (f + g)(x), which is read as a product
         names = frozenset[str]().union(*(values.names(arg) for arg in called))
-        return all(_combines(arg, _is_function) for arg in called) and len(names) > 1 and not _is_function(node.args[-1])
+        return (
+            all(_combines(arg, _is_function) for arg in called) and len(names) > 1 and not _is_function(node.args[-1])
+        )
     return _combines(node, _is_value_of_function)
 
 
@@ -254,7 +256,9 @@ def _is_partly_unknown(node: Node) -> bool:
 
 
 def _all_same(sides: Sequence[Node]) -> bool:
-    """Whether a chain such as 2 + 3 = 5 or x(x + 1) = x² + x is true for all values of its names."""
+    """Whether a chain such as 2 + 3 = 5, 2 + 3 = 5 cm or x(x + 1) = x² + x is true for all values of its names."""
+    if all(side.kind != "quantity" for side in sides[:-1]):
+        sides = [*sides[:-1], _without_unit(sides[-1])]
     try:
         return all(values.same(sides[0], side) for side in sides[1:])
     except NoValue:

@@ -111,6 +111,10 @@ _MEASURABLE = ("num", "+", "*", "/", "neg", "^", "root", "const", "fn", "log")
 def _read_prepared(prepared: str, text: str) -> Node:
     if (spoken := read_spoken(prepared)) is not None:
         return spoken
+    if (named := _NAMED_QUANTITY.fullmatch(prepared)) is not None:
+        spoken = read_spoken(named["quantity"]) if _BEHIND_BLANK.search(named["quantity"]) else None
+        if spoken is not None and spoken.kind == "quantity":
+            return Node("=", (_read_formula(named["name"]), spoken))
     if "." in prepared and (head := committed(prepared)) is not None:
         return Node("text", leaf=head)
     if (cases := as_cases(prepared)) is not None:
@@ -138,6 +142,10 @@ def _read_prepared(prepared: str, text: str) -> Node:
         raise unread from None
 
 
+_NAME = r"(?:\\[A-Za-z]{2,10}|[A-Za-z])(?:_\{?\w{1,12}\}?)?"
+_NAMED_QUANTITY = re.compile(rf"(?P<name>{_NAME}) ?= ?(?P<quantity>-?\d[^=<>]{{0,90}}[^\d\s=<>])")
+_BEHIND_BLANK = re.compile(r"[\d}] (?!\w \w\b)[^\W\d_]")
+"""A letter with a number and, behind a blank, a unit: `W = 150 kJ`."""
 _REMARK = re.compile(
     r"(.{0,300}[^\s{])(?:\s+|(?=\\text\s?\{\s))(?:\\text\s?\{\s?)?\(\s?(?:\\text\s?\{\s?)?([A-Za-z]{3}[^()]{0,160})\)\s?\}?",
     re.DOTALL,

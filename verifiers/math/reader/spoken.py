@@ -34,10 +34,10 @@ def read_spoken(text: str) -> Node | None:
     if (amounts := _compound(text)) is not None:
         return amounts
     plain = _PLAIN_QUANTITY.fullmatch(text)
-    if plain and " -" not in plain[2] and (unit := units.key(plain[2])) is not None:
-        is_named = text.isascii() or plain[2].casefold() in cldr.UNITS
-        is_unit = plain[2] in _UNIT_LETTERS or (len(plain[2]) > 1 and units.is_known(unit) and is_named)
-        return Node("quantity", (Node("num", leaf=Fraction(plain[1])),), unit) if is_unit else None
+    if plain and " -" not in plain["unit"] and (unit := units.key(plain["unit"])) is not None:
+        is_named = text.isascii() or plain["unit"].casefold() in cldr.UNITS
+        is_unit = plain["unit"] in _UNIT_LETTERS or (len(plain["unit"]) > 1 and units.is_known(unit) and is_named)
+        return Node("quantity", (_scaled(plain["value"], plain["power"]),), unit) if is_unit else None
     if (rate := _RATE.fullmatch(text)) and rate["lead"] in cldr.RATES:
         unit = units.key(f"{rate['unit']}/{cldr.RATES[rate['lead']]}")
         return None if unit is None else Node("quantity", (Node("num", leaf=Fraction(rate["value"])),), unit)
@@ -54,7 +54,18 @@ def read_spoken(text: str) -> Node | None:
     return Node("quantity", (Node("num", leaf=counted[0]),), unit) if counted is not None and unit is not None else None
 
 
-_PLAIN_QUANTITY = re.compile(r"([-+]?\d+(?:\.\d+)?) ?([^\d\s].*)")
+def _scaled(value: str, power: str | None) -> Node:
+    """A number, or a number times a power of ten."""
+    number = Node("num", leaf=Fraction(value))
+    if power is None:
+        return number
+    exponent = Node("num", leaf=Fraction(power.lstrip("-")))
+    exponent = Node("neg", (exponent,)) if power.startswith("-") else exponent
+    return Node("*", (number, Node("^", (Node("num", leaf=Fraction(10)), exponent))))
+
+
+_TIMES_POWER = r"\s?\\(?:times|cdot)\s?10\s?\^\s?\{?\s?(?P<power>-?\d{1,3})\s?\}?"
+_PLAIN_QUANTITY = re.compile(rf"(?P<value>[-+]?\d+(?:\.\d+)?)(?:{_TIMES_POWER})? ?(?P<unit>[^\d\s].*)")
 _RATE = re.compile(rf"(?P<lead>{LETTERS.pattern})\s?(?P<value>\d+(?:\.\d+)?)\s?(?P<unit>{LETTERS.pattern})")
 """A rate whose unit of time stands in front: 時速60km, 每小时60公里."""
 _UNIT_LETTERS = frozenset("msgNJWVLKh")
