@@ -88,12 +88,14 @@ from verifiers.commitment.mentions import (
 from verifiers.commitment.offers import MAX_OFFERS, NO_OFFERS, Offers
 from verifiers.commitment.parameters import ExtractionParams, OnConflict, Think
 from verifiers.commitment.readers import READERS, READERS_IF_NAMED
+from verifiers.commitment.sayings import ABSENCES, in_signs
 from verifiers.commitment.segment import Segment, final_segment
 from verifiers.commitment.stance import Sentence, Stance, sentence_at
 from verifiers.commitment.statements import narrowed
 from verifiers.commitment.unreal import without_unreal
 
 __all__ = [
+    "ABSENCES",
     "DEFAULT_CHANNELS",
     "MATH_CHANNELS",
     "MAX_OFFERS",
@@ -111,6 +113,7 @@ __all__ = [
     "extract",
     "final_segment",
     "fold",
+    "in_signs",
     "is_clause",
     "judged_at",
     "last_digit_end",

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import yaml
 
-from verifiers.commitment import Channel, ExtractionParams, extract
+from verifiers.commitment import ABSENCES, Channel, ExtractionParams, extract, in_signs
 from verifiers.commitment.cues import Kind, cues, phrases, words
-from verifiers.commitment.sayings import ABSENCES, in_signs
 from verifiers.commitment.wording import places
 from verifiers.math.exact import unwrap
 from verifiers.math.words import as_words, split_option, word_key

@@ -36,10 +36,10 @@ import re
 from functools import cache
 
 from verifiers import numerals
+from verifiers.commitment import ABSENCES, in_signs
 from verifiers.commitment.amounts import behind_negative
 from verifiers.commitment.cues import Kind
 from verifiers.commitment.latex import any_of
-from verifiers.commitment.sayings import ABSENCES, in_signs
 from verifiers.commitment.wording import single
 from verifiers.math import units
 from verifiers.math.characters import prepare
