@@ -23,6 +23,8 @@ from verifiers.commitment.stance import DENIES, UNMADE, Sentence, sentence_at, s
 _MAX_CHARS = 2000
 _MAX_SENTENCES = 40
 _MAX_NAME_WORDS = 6
+_MAX_ANSWER_CHARS = 1_000
+"""A longer answer is not one that a text names again by its numbers."""
 _MAX_UNIT_WORDS = 2
 """The words for what a concluding sentence counts, behind its number."""
 _PAUSES = frozenset(",;:，；：、،؛—–(（)）[【…")
@@ -281,7 +283,7 @@ def _shown(sentence: Sentence, first: int, stop: int) -> str:
 
 
 def _numbers(answer: str) -> frozenset[str]:
-    return frozenset(word.text for word in words(fold(answer)))
+    return frozenset(word.text for word in words(fold(answer[:_MAX_ANSWER_CHARS])))
 
 
 def _is_verdict(sentence: Sentence, number: int, units: frozenset[str]) -> bool:
