@@ -37,9 +37,10 @@ def test_recorded_rollouts_get_the_rewards_of_their_servers(served: Served) -> N
 
 @pytest.mark.parametrize(
     ("agent", "reward"),
-    [("graphwalks_simple_agent", 1.0), ("graphwalks", 1.0), ("parents_graphwalks_n3_agent", 1.0), ("own_agent", None)],
+    [("graphwalks_simple_agent", 1.0), ("graphwalks", 1.0), ("parents_graphwalks_n3_agent", 1.0), ("own_agent", 0.0)],
 )
-def test_a_server_may_be_named_in_the_query_or_by_the_agent(served: Served, agent: str, reward: float | None) -> None:
+def test_a_server_may_be_named_in_the_query_or_by_the_agent(served: Served, agent: str, reward: float) -> None:
+    """An agent that names no server has its row judged by its columns: as mathematics, where [a] is not a."""
     row = said("Final Answer: [a]", expected_answer='["a"]')
     assert answer(served, f"{VERIFY}?server=graphwalks", row)["reward"] == 1.0
     named = post(served, VERIFY, {**row, "agent_ref": {"name": agent}})
