@@ -10,11 +10,8 @@ Each number below 10,000 is spelled by each rule set. Most end in the spelling o
 
 import json
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-
-import icu  # type: ignore[import-not-found]
-from num2words import CONVERTER_CLASSES, num2words  # type: ignore[import-not-found]
 
 _VERIFIERS = Path(__file__).parents[1] / "verifiers"
 WORDS = _VERIFIERS / "numerals" / "words.json"
@@ -63,12 +60,12 @@ def key(text: str) -> str:
 def words() -> dict[str, dict[str, _Table]]:
     """Whole spellings, heads and minus signs (worth -1) of each language, and the whole ones that are English words."""
     english = {line.casefold() for line in _DICTIONARY.read_text("utf-8").splitlines()} - _RATHER_NUMBERS
-    languages = {locale: _tables([*_spellings(locale)]) for locale in _LOCALES}
+    languages = {locale: tables_of([*_spellings(locale)]) for locale in _LOCALES}
     spelled = {text: value for tables in languages.values() for text, value in tables["whole"].items()}
     return languages | {"en": {"whole": {text: value for text, value in sorted(spelled.items()) if text in english}}}
 
 
-def _tables(spellings: Sequence[Sequence[str]]) -> dict[str, _Table]:
+def tables_of(spellings: Sequence[Sequence[str]]) -> dict[str, _Table]:
     """The tables of a language from its spellings of -1 and of 0, 1, 2, … by each rule set."""
     whole, heads, signs = _Table(), _Table(), _Table()
     for minus_one, *spelled in spellings:
@@ -86,9 +83,12 @@ def _tables(spellings: Sequence[Sequence[str]]) -> dict[str, _Table]:
 
 def _spellings(locale: str) -> Iterator[Sequence[str]]:
     """The keys of -1 and of all numbers, by num2words and by each rule set for cardinals in the nominative that spells them in words."""
+    import icu  # type: ignore[import-not-found]  # noqa: PLC0415 - only who writes the file has it
+    import num2words  # type: ignore[import-not-found]  # noqa: PLC0415 - as above
+
     numbers = range(-1, _MOST)
-    if locale in CONVERTER_CLASSES:
-        yield [_by_num2words(number, locale) for number in numbers]
+    if locale in num2words.CONVERTER_CLASSES:
+        yield [_by_num2words(number, locale, num2words.num2words) for number in numbers]
     if locale in _WITHOUT_RULES:
         return
     spell = icu.RuleBasedNumberFormat(icu.URBNFRuleSetTag.SPELLOUT, icu.Locale(locale))
@@ -102,7 +102,7 @@ def _spellings(locale: str) -> Iterator[Sequence[str]]:
             yield [key(spell.format(number, name)) for number in numbers]
 
 
-def _by_num2words(number: int, locale: str) -> str:
+def _by_num2words(number: int, locale: str, num2words: Callable[..., str]) -> str:
     """The key by num2words; empty where a language of it has no such number."""
     try:
         return key(num2words(number, lang=locale))

@@ -26,6 +26,7 @@ from tests.fuzz.guard import Broken
 from verifiers.commitment import Channel, Extraction, ExtractionParams, extract
 from verifiers.commitment.cues import languages
 from verifiers.commitment.extraction import MAX_CANDIDATES
+from verifiers.math import symbolic  # noqa: F401 - loads sympy, as a worker does before it is asked
 from verifiers.math.characters import prepare
 from verifiers.math.exact import EXACT, Tolerance, decide, number
 from verifiers.math.grading import grade

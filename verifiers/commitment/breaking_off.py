@@ -8,7 +8,7 @@ Settled is what a later sentence calls right, answers, or names again. What halt
 
 from collections.abc import Callable
 
-from verifiers.commitment.cues import Kind, first_word, words
+from verifiers.commitment.cues import Kind, first_word, listed, words
 from verifiers.commitment.slots import is_word, openings_of, parts
 from verifiers.commitment.stance import Sentence, sentences
 from verifiers.commitment.wording import openings
@@ -71,7 +71,8 @@ def _halts(sentence: Sentence) -> bool:
 def _adds(sentence: Sentence) -> bool:
     """Whether a speaker only adds what he had left unsaid: "I forgot to mention that"."""
     slots = {part.slot for part in parts("slip", sentence.words)}
-    return "tells" in slots and not slots.isdisjoint(["did", "own"])
+    is_near = any(word.text in listed("in_part") for word in sentence.words)  # "I nearly forgot" left nothing out
+    return ("tells" in slots or is_near) and not slots.isdisjoint(["did", "own"])
 
 
 def _settles(sentence: Sentence, number: list[str]) -> bool:

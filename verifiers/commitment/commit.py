@@ -1004,7 +1004,14 @@ class _Reader:
             return None  # "Paris, Texas" is another place, and so is "near Paris".
         is_led_on = self._text[first.end : sentence.end + 1].lstrip("*_ ").startswith((":", "："))
         is_word = _WORD.search(sentence.text, first.start, first.end) is not None and not is_led_on
-        is_told = is_plain and is_word and not self._is_unmade(Offer(first.value or CONFLICT, first.span, 0, 2, "line"))
+        # "There are many towns, and Paris is one of them" tells of more than the option.
+        is_alone = sentence.ends_in(_JOINS, place) is None
+        is_told = (
+            is_plain
+            and is_alone
+            and is_word
+            and not self._is_unmade(Offer(first.value or CONFLICT, first.span, 0, 2, "line"))
+        )
         return first if is_told else None
 
     def _is_or(self, line: str) -> bool:
@@ -1086,6 +1093,7 @@ class _Reader:
 
 _SO = frozenset([Kind.SO])
 _IS = frozenset([Kind.IS])
+_JOINS = frozenset([Kind.JOINS])
 _VERDICTS = frozenset([Kind.YES, Kind.NO])
 _LINE = re.compile(r"[^\n]+")
 _ALNUM = re.compile(r"[^\W_]")

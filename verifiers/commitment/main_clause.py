@@ -68,8 +68,11 @@ def _leads(sentence: Sentence, number: Offer, first: Offer) -> frozenset[str]:
         place = cue.first if cue else place - 1
     if place and is_existing:
         return listed("restricts") | listed("relates") | listed("relatives")
-    if sentence.ends_in(_IS, place):
-        return listed("restricts") | listed("relates")
+    if verb := sentence.ends_in(_IS, place):
+        is_relative = verb.first > 1 and sentence.words[verb.first - 1].text in listed(
+            "relatives"
+        )  # a value that is 3 for n = 6
+        return frozenset() if is_relative else listed("restricts") | listed("relates")
     if number is not first and not _begins_clause(sentence, first, place):
         return frozenset()
     spans = range(place, max(0, place - _MAX_BETWEEN_WORDS - 1), -1)
