@@ -95,11 +95,12 @@ async def rescore(run: Run, judge: Judge, on_progress: OnProgress) -> Tally:
             tally.done_before += 1
             missed += stored.result["status"] == "failed"
         tally.done_before -= missed
-        part = run.target.with_name(run.target.name + ".part")
+        target = run.target.resolve()  # a link goes on to name its file
+        part = target.with_name(target.name + ".part")
         with part.open("wb") as out:  # also without a missed one: it drops half a line
             out.write(header(run.made))
             await _write(run, _with_kept(run, reach), out, judge, tally, on_progress)
-        part.replace(run.target)
+        part.replace(target)
     else:
         run.target.write_bytes(header(run.made))
     with run.target.open("ab") as out:
