@@ -19,6 +19,7 @@ import msgspec
 from msgspec import structs
 
 from memory import Store
+from sandbox import languages
 from sandbox.base import (
     COMPILE_LIMITS,
     Built,
@@ -679,6 +680,12 @@ _TRIES: Final = 3
 """A solution and its variants may together use the time of so many programs: those of an honest one end early."""
 
 
+def _cost_s(language: str, limits: Limits) -> float:
+    """CPU seconds that a program may take, with its compiler."""
+    known = languages.all_languages()[language]
+    return COMPILE_LIMITS.cpu_s * known.compile_factor + limits.cpu_s * known.cpu_factor + known.start_cpu_s
+
+
 class _TooCostly(Exception):
     """A solution that is at fault for not being judged in the usual time. This is judged."""
 
@@ -786,7 +793,7 @@ class _Joined:
 
     async def _executed(self, source: str, fetch: Sequence[str] = ()) -> tuple[Built, RunResult | None]:
         limits = self._terms.limits
-        if self._spent_s > _TRIES * (COMPILE_LIMITS.cpu_s + limits.cpu_s):
+        if self._spent_s > _TRIES * _cost_s(self._program.language, limits):
             raise _TooCostly("it takes so long that nothing shows whether it looks at its test")
         program = replace(self._program, source=source)
         built, result = await _once(self._sandbox, program, Execute(fetch=fetch, limits=limits))

@@ -59,12 +59,28 @@ class Passing(Sandbox):
         return Built(True)
 
 
-async def _judged(language: str, chars: int) -> tuple[float, Sequence[Verdict]]:
+class Slow(Passing):
+    """Boxes whose compilers take long, and in which a program fails the variants of its test, as a right one does."""
+
+    def __init__(self, compile_cpu_s: float) -> None:
+        super().__init__()
+        self._compile_cpu_s = compile_cpu_s
+
+    async def run(
+        self, program: Program, runs: Sequence[Run], on_result: Callable[[int, RunResult], bool] | None = None
+    ) -> Built:
+        self._runs += 1
+        if on_result is not None:
+            on_result(0, RunResult(Exit.EXITED, int(self._runs >= _TURNED)))
+        return Built(True, cpu_s=self._compile_cpu_s)
+
+
+async def _judged(language: str, chars: int, boxes: Sandbox) -> tuple[float, Sequence[Verdict]]:
     head, check, end = _FRAMES[language]
     test = head + check * (chars // len(check)) + end
     reference = {"case_type": "program", "language": language, "test": test}
     workers = Workers(1)
-    verifier: Code = create(Resources(workers, Passing()))
+    verifier: Code = create(Resources(workers, boxes))
     await workers.start()
     try:
         item = Item(f"```{language}\nf() {{ exit(1) }}\n```", CodeParams.model_validate({"reference": reference}))
@@ -80,9 +96,16 @@ async def _judged(language: str, chars: int) -> tuple[float, Sequence[Verdict]]:
 )
 def test_a_long_test_never_holds_up_the_loop(language: str, chars: int) -> None:
     with asyncio.Runner(loop_factory=MeasuredLoop) as runner:
-        longest_s, verdicts = runner.run(_judged(language, chars))
+        longest_s, verdicts = runner.run(_judged(language, chars, Passing()))
     assert [verdict.status for verdict in verdicts] == [Status.OK]
     assert longest_s < _LONGEST_S
+
+
+@pytest.mark.parametrize(("language", "compile_cpu_s", "score"), [("go", 19.0, 1.0), ("go", 70.0, 0.0)])
+def test_a_slow_compiler_is_not_the_fault_of_a_right_program(language: str, compile_cpu_s: float, score: float) -> None:
+    with asyncio.Runner(loop_factory=MeasuredLoop) as runner:
+        _, (verdict,) = runner.run(_judged(language, 100, Slow(compile_cpu_s)))
+    assert (verdict.status, verdict.score) == (Status.OK, score)
 
 
 class Counting(Sandbox):
