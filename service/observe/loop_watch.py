@@ -80,6 +80,8 @@ class LoopWatch:
     def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
         """A callback of the loop. So the frame below this one is that of the loop."""
         frame = sys._getframe().f_back
+        self._turn_s = time.thread_time()
+        loop.call_later(LONG_S, self._take_turn, loop, self._looks)
         work = (loop, threading.get_ident(), id(frame))
         threading.Thread(target=self._run, args=work, name="rewardline-loop-watch", daemon=True).start()
 

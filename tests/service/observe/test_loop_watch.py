@@ -121,12 +121,10 @@ async def test_short_steps_while_the_watch_waits_are_not_a_long_one(monkeypatch:
             await asyncio.sleep(0)
 
     watch = LoopWatch(lambda _, seconds: steps.append(seconds))
+    monkeypatch.setattr(loop_watch, "time", SimpleNamespace(**{**vars(time), "sleep": come_late}))
+    monkeypatch.setattr(loop_watch, "_waits", lambda: next(waits))
     with watch.watching():
-        await work(lambda: watch._turn)
-        monkeypatch.setattr(loop_watch, "time", SimpleNamespace(**{**vars(time), "sleep": come_late}))
-        monkeypatch.setattr(loop_watch, "_waits", lambda: next(waits))
-        looks = watch._looks
-        await work(lambda: watch._looks > looks + 4)
+        await work(lambda: watch._looks > 4)
         is_over.set()
     assert max(steps, default=0.0) < LONG
 
