@@ -69,24 +69,80 @@ def opinions(text: str, said: Sequence[Word], found: Sequence[Cue]) -> Opinions:
     reported = [_with_that(part, parts) for part in parts if part.slot in _ALONE]
     owned = (cue for answer in answers for cue in _owned(said, answer, somebody, parts))
     sourced = [*reported, *(cue for who, cue in opened if who.slot == "source")]
-    opposed = _opposed(said, answers, parts, found)
-    return Opinions([*(cue for _, cue in opened), *reported, *owned, *opposed], sourced)
+    opposed = _opposed(text, said, answers, parts, found)
+    elsewhere = [Cue(Kind.SAID, part.first, part.stop) for part in parts if _is_elsewhere(said, answers, part)]
+    return Opinions([*(cue for _, cue in opened), *reported, *owned, *opposed, *elsewhere], sourced)
+
+
+def _is_elsewhere(said: Sequence[Word], answers: Sequence[Cue], part: Part) -> bool:
+    """Whether words name another question, at the beginning or behind an answer's noun: "in the previous problem, the answer was"."""
+    if part.slot != "elsewhere":
+        return False
+    begins = part.first <= _MAX_LEAD and all(
+        word.text in _PAUSES or at + 1 < part.first for at, word in enumerate(said[: part.first])
+    )
+    return begins or any(answer.stop == part.first for answer in answers)
 
 
 def _opposed(
-    said: Sequence[Word], answers: Sequence[Cue], parts: Sequence[Part], found: Sequence[Cue]
+    text: str, said: Sequence[Word], answers: Sequence[Cue], parts: Sequence[Part], found: Sequence[Cue]
 ) -> Iterator[Cue]:
-    """What anybody or anything says of the answer, if the speaker turns to another number: "[…] says the answer is 42, but I get 48"."""
-    speakers = openings_of("slip", "by") | openings_of("opinion", "my")
-    turns = [
-        cue.stop for cue in found if cue.kind is Kind.BUT and cue.stop < len(said) and said[cue.stop].text in speakers
+    """What is said of the answer before the speaker turns to a value of his own: "[…] says the answer is 42, but I get 48"."""
+    turns = [place for cue in found if cue.kind is Kind.BUT and (place := _speaker_at(said, cue.stop)) is not None]
+    value = _stated(text, said, turns[0], found) if answers and turns else ()
+    for answer in answers if value else ():
+        is_own = answer.first and said[answer.first - 1].text in _speakers()
+        is_told = any(verb.slot in _TELLS and verb.stop <= answer.first for verb in parts)
+        # "The answer is 42, but I found 3 errors" names no other value.
+        is_other = is_told or len(value) == 1 or not value[0].text[0].isdigit()
+        numbers = [word for word in said[answer.stop : turns[0]] if word.text[0].isdigit()]
+        is_number = any(not _is_in_name(text, word.start) for word in numbers)
+        if answer.stop < turns[0] and is_other and not is_own and is_number is value[0].text[0].isdigit():
+            yield answer._replace(kind=Kind.SAID)
+
+
+def _is_in_name(text: str, start: int) -> bool:
+    """Whether figures are the end of a name: the 2 of CO2."""
+    return text[start - 1].isascii() and text[start - 1].isalpha()
+
+
+def _speakers() -> frozenset[str]:
+    return openings_of("slip", "by") | openings_of("opinion", "my")
+
+
+def _speaker_at(said: Sequence[Word], place: int) -> int | None:
+    """The place of the speaker, if he begins a clause: the "I" of "but I get 48", "but my derivation gives 48"."""
+    while place < len(said) and not is_word(said[place]):
+        place += 1
+    return place if place < len(said) and said[place].text in _speakers() else None
+
+
+def _stated(text: str, said: Sequence[Word], place: int, found: Sequence[Cue]) -> Sequence[Word]:
+    """The value that ends the clause of a speaker, behind few other words: the 48 of "my derivation gives 48"; empty if there is none."""
+    ends = [
+        cue.first
+        for cue in found
+        if cue.kind is Kind.ENDS and cue.first > place and not any(map(is_word, said[cue.stop :]))
     ]
-    turns = [turn for turn in turns[:1] if any(word.text[0].isdigit() for word in said[turn:])]
-    for verb in parts if turns else ():
-        is_told = any(verb.stop <= answer.first < turns[0] for answer in answers)
-        is_own = not verb.first or said[verb.first - 1].text in speakers
-        if verb.slot in _TELLS and is_told and not is_own:
-            yield _with_that(verb, parts)
+    stop = first = min(ends, default=len(said))
+    while first > place + 1 and (not is_word(said[first - 1]) or _is_value(text, said[first - 1])):
+        first -= 1
+    if any(map(is_word, said[first:stop])) and sum(map(is_word, said[place:first])) <= _MAX_STATING:
+        return [word for word in said[first:stop] if is_word(word)]
+    verbs = [cue.stop for cue in found if cue.kind in _STATES and cue.first >= place]
+    behind = [word for word in said[max(verbs, default=stop) : stop] if is_word(word)]
+    is_name = 0 < len(behind) <= _MAX_NAMES and (behind[0].text[0].isdigit() or behind[0].text[0] >= _UNCASED)
+    return behind if is_name else ()
+
+
+def _is_value(text: str, word: Word) -> bool:
+    return word.text[0].isdigit() or text[word.start].isupper()
+
+
+_STATES = frozenset([Kind.IS, Kind.IT, Kind.HAS, Kind.SO, Kind.CHOOSE])
+_UNCASED = "\u0590"
+_MAX_STATING = 7
+"""The words of a speaker before a value; in scripts without spaces each sign is one."""
 
 
 def at_marks(text: str, said: Sequence[Word], found: Sequence[Cue]) -> Sequence[Cue]:
