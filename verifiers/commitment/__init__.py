@@ -88,6 +88,7 @@ from verifiers.commitment.mentions import (
 from verifiers.commitment.offers import MAX_OFFERS, NO_OFFERS, Offers
 from verifiers.commitment.parameters import ExtractionParams, OnConflict, Think
 from verifiers.commitment.readers import READERS, READERS_IF_NAMED
+from verifiers.commitment.roles import supposes
 from verifiers.commitment.sayings import ABSENCES, in_signs
 from verifiers.commitment.segment import Segment, final_segment
 from verifiers.commitment.stance import Sentence, Stance, sentence_at
@@ -123,6 +124,7 @@ __all__ = [
     "same_truths",
     "stated",
     "stated_at_end",
+    "supposes",
     "wavers",
     "without_citations",
     "without_citations_at_end",

@@ -16,7 +16,7 @@ from functools import cache
 from itertools import takewhile
 from typing import NamedTuple
 
-from verifiers.commitment.cues import Cue, Kind, Word, languages, listed, vocabulary
+from verifiers.commitment.cues import Cue, Kind, Word, adverbs, languages, listed, vocabulary
 from verifiers.commitment.language import languages_of
 from verifiers.commitment.slots import Part, is_word, openings_of
 from verifiers.commitment.slots import parts as parts_of
@@ -57,7 +57,9 @@ def opinions(text: str, said: Sequence[Word], found: Sequence[Cue]) -> Opinions:
     """The opinions of others in a sentence with these words and cues."""
     answers = [cue for cue in found if cue.kind is Kind.ANSWER]
     is_label = bool(said) and _is_label(text, said[-1])
-    if not answers and not is_label and openings_of("opinion", *_BEGINS).isdisjoint(word.text for word in said):
+    turn = max((cue.first for cue in found if cue.kind is Kind.BUT), default=0)
+    begins = openings_of("opinion", *_BEGINS, *(("thought",) if turn else ()))
+    if not answers and not is_label and begins.isdisjoint(word.text for word in said):
         return _NONE
     parts = list(parts_of("opinion", said))
     somebody = [part for part in parts if part.slot in _PERSONS]
@@ -70,8 +72,20 @@ def opinions(text: str, said: Sequence[Word], found: Sequence[Cue]) -> Opinions:
     owned = (cue for answer in answers for cue in _owned(said, answer, somebody, parts))
     sourced = [*reported, *(cue for who, cue in opened if who.slot == "source")]
     opposed = _opposed(text, said, answers, parts, found)
-    elsewhere = [Cue(Kind.SAID, part.first, part.stop) for part in parts if _is_elsewhere(said, answers, part)]
-    return Opinions([*(cue for _, cue in opened), *reported, *owned, *opposed, *elsewhere], sourced)
+    others = [
+        part for part in parts if _is_elsewhere(said, answers, part) or _is_given_up(said, bool(answers), part, turn)
+    ]
+    apart = [Cue(Kind.SAID, part.first, part.stop) for part in others]
+    return Opinions([*(cue for _, cue in opened), *reported, *owned, *opposed, *apart], sourced)
+
+
+def _is_given_up(said: Sequence[Word], is_answer: bool, part: Part, turn: int) -> bool:
+    """Whether words tell of the speaker's own earlier answer, from which he turns: "I assumed X, but", "Initially the answer is X, but"."""
+    if part.stop >= turn:
+        return False
+    if part.slot == "earlier":
+        return part.first == 0 and is_answer
+    return part.slot == "thought" and (not part.first or said[part.first - 1].text in openings_of("slip", "by"))
 
 
 def _is_elsewhere(said: Sequence[Word], answers: Sequence[Cue], part: Part) -> bool:
@@ -88,7 +102,7 @@ def _opposed(
     text: str, said: Sequence[Word], answers: Sequence[Cue], parts: Sequence[Part], found: Sequence[Cue]
 ) -> Iterator[Cue]:
     """What is said of the answer before the speaker turns to a value of his own: "[…] says the answer is 42, but I get 48"."""
-    turns = [place for cue in found if cue.kind is Kind.BUT and (place := _speaker_at(said, cue.stop)) is not None]
+    turns = [place for cue in found if cue.kind is Kind.BUT and (place := _turn_at(said, cue.stop, found)) is not None]
     value = _stated(text, said, turns[0], found) if answers and turns else ()
     for answer in answers if value else ():
         is_own = answer.first and said[answer.first - 1].text in _speakers()
@@ -110,11 +124,22 @@ def _speakers() -> frozenset[str]:
     return openings_of("slip", "by") | openings_of("opinion", "my")
 
 
-def _speaker_at(said: Sequence[Word], place: int) -> int | None:
-    """The place of the speaker, if he begins a clause: the "I" of "but I get 48", "but my derivation gives 48"."""
+def _turn_at(said: Sequence[Word], place: int, found: Sequence[Cue]) -> int | None:
+    """The place of the speaker, or of the last word before a new value, if a clause begins so: "but I get 48", "but is now 48"."""
     while place < len(said) and not is_word(said[place]):
         place += 1
-    return place if place < len(said) and said[place].text in _speakers() else None
+    if place < len(said) and said[place].text in _speakers():
+        return place
+    stops = [cue.stop for cue in found if cue.kind in _IS and cue.first == place]
+    first = max(stops, default=place + 1 if said[place : place + 1] and said[place].text in listed("ranges") else 0)
+    while first < len(said) and said[first].text in adverbs():
+        first += 1
+    return first - 1 if first and _is_last_value(said, first) else None
+
+
+def _is_last_value(said: Sequence[Word], first: int) -> bool:
+    """Whether one word or number, and nothing else, stands at the end of a sentence."""
+    return sum(map(is_word, said[first:])) == 1
 
 
 def _stated(text: str, said: Sequence[Word], place: int, found: Sequence[Cue]) -> Sequence[Word]:
@@ -139,6 +164,7 @@ def _is_value(text: str, word: Word) -> bool:
     return word.text[0].isdigit() or text[word.start].isupper()
 
 
+_IS = frozenset([Kind.IS, Kind.IT])
 _STATES = frozenset([Kind.IS, Kind.IT, Kind.HAS, Kind.SO, Kind.CHOOSE])
 _UNCASED = "\u0590"
 _MAX_STATING = 7

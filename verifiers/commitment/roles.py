@@ -61,7 +61,11 @@ def is_bound_to_words(text: str, start: int, number: Offer) -> bool:
     before = text[max(start, number.start - 40) : number.start].rpartition("\n")[2]
     head = before.rstrip(_EDGES)
     if head.endswith("="):
-        return head.endswith(("<=", ">=", "!=")) or _is_other_side(head[:-1]) or _is_let(text, start, number)
+        return (
+            head.endswith(("<=", ">=", "!="))
+            or _is_other_side(head[:-1])
+            or supposes(text, start, number.start, number.end)
+        )
     if command_before(before.rstrip(" ({$")) in _COMMANDS:
         return True
     if _SIGN.search(before) or ends_with(head, Kind.BOUND, Kind.PART):
@@ -70,26 +74,26 @@ def is_bound_to_words(text: str, start: int, number: Offer) -> bool:
     return _is_of_two(said) or _is_equated(said)
 
 
-def _is_let(text: str, start: int, number: Offer) -> bool:
-    """Whether a sentence only gives a value to a name: "Soit n = 17", "We are given that n = 17", n=17とする; not "14 + 3, soit n = 17"."""
-    behind = words(text, number.end, min(len(text), number.end + _MAX_LET_CHARS))
+def supposes(text: str, start: int, sign: int, stop: int) -> bool:
+    """Whether a sentence only gives a value to a name: "Soit n = 17", "We are given that n = 17", n=17とする; not "14 + 3, soit n = 17".
+
+    `sign` is the place behind the equality sign, and `stop` the place behind the value.
+    """
+    behind = words(text, stop, min(len(text), stop + _MAX_LET_CHARS))
     if any(
         part.slot == "ends" and not any(map(is_word, behind[: part.first])) for part in parts("supposition", behind)
     ):
         return True
-    own = sentence_at(text, number.start, start, number.start)
+    own = sentence_at(text, sign, start, sign)
     openings, said, first = openings_of("supposition", "begins"), own.words, 0
     while first < len(said) and said[first].text not in openings:
         is_lead = own.begins(_LEADS_ON, first) or (said[first].text in adverbs() and not own.begins(_SO, first))
         if not is_lead and said[first].text not in openings_of("slip", "by") | _COMMAS:
             return False
         first += 1
-    stop = max(
-        (part.stop for part in parts("supposition", said[first:]) if (part.slot, part.first) == ("begins", 0)),
-        default=0,
-    )
-    between = [word.text for word in said[first + stop : -1] if word.text not in _LET_SIGNS]
-    return stop > 0 and len(between) <= _MAX_NAME_WORDS and all(map(str.isalpha, between))
+    found = [part.stop for part in parts("supposition", said[first:]) if (part.slot, part.first) == ("begins", 0)]
+    between = [word.text for word in said[first + max(found, default=0) : -1] if word.text not in _LET_SIGNS]
+    return bool(found) and len(between) <= _MAX_NAME_WORDS and all(map(str.isalpha, between))
 
 
 _LEADS_ON = frozenset([Kind.STAGE, Kind.BUT, Kind.JOINS])

@@ -55,6 +55,12 @@ def test_a_mark_stands_unless_its_value_is_denied_or_another_is_concluded(langua
         ("The answer is 15. In the previous problem, the answer was 16.", "15", 1.0),
         ("答案是15。上一题的答案是16。", "15", 1.0),
         ("As in the previous problem, the answer is 16.", "16", 1.0),
+        (r"\boxed{15}" "\n\nBut this counts each pair twice, so we divide by 2 to get 16.", "15", 0.0),
+        (r"\boxed{15}" "\n\nBut each of the 2 rows has 8, so we get 16 for each.", "15", 1.0),
+        ("Initially the answer is 15, but after correction it's 16.", "15", 0.0),
+        ("The answer was 15, but is now 16.", "15", 0.0),
+        ("Answer: 15, corrected to 16", "15", 0.0),
+        (r"\boxed{15} — but I am not sure if it is 15 or 16.", "15", 0.0),
         ("Quedan 42 y no 54.", "42", 1.0),
         ("Il y en a 42 et non 48.", "42", 1.0),
         ("Die Antwort ist 42 statt 48.", "42", 1.0),
@@ -85,12 +91,13 @@ def test_what_is_said_last_counts(text: str, reference: str, score: float, found
             "Låt n = 17.",
             "Legyen n = 17.",
         ],
-        *["Έστω n = 17.", "n = 17 olsun.", "ليكن n = 17.", "माना n = 17.", "Giả sử n = 17.", "Нехай n = 17."],
+        *["Έστω n = 17.", "n = 17 olsun.", "ليكن n = 17.", "मान लीजिए n = 17.", "Giả sử n = 17.", "Нехай n = 17."],
         *["Next, we now check n = 17.", "We are given that n = 17.", "题目给出n=17。"],
     ],
 )
 def test_a_value_that_is_only_supposed_is_not_an_answer(text: str, found: Found) -> None:
     assert found.judge("math", text, reference="17").score == 0.0
+    assert found.judge("expression", text, reference="17").score == 0.0
 
 
 @table(
@@ -114,6 +121,9 @@ def test_a_value_that_is_concluded_is_an_answer(text: str, found: Found) -> None
     "text, score",
     [
         (r"\boxed{C}" "\n\nC is wrong.", 0.0),
+        (r"\boxed{C}" "\n\nHowever, the question asks for the exception, so it must be B.", 0.0),
+        ("The hint says the answer is C, but my derivation gives B.", 0.0),
+        ("The answer is C. In the previous question, the answer was B.", 1.0),
         (r"\boxed{C}" "\n\nC ist falsch.", 0.0),
         (r"\boxed{C}" "\n\nC es incorrecta.", 0.0),
         (r"\boxed{C}" "\n\nC是错的。", 0.0),
