@@ -86,6 +86,8 @@ def supposes(text: str, start: int, sign: int, stop: int) -> bool:
         return True
     own = sentence_at(text, sign, start, sign)
     openings, said, first = openings_of("supposition", "begins"), own.words, 0
+    if openings.isdisjoint(word.text for word in said):
+        return False
     while first < len(said) and said[first].text not in openings:
         is_lead = own.begins(_LEADS_ON, first) or (said[first].text in adverbs() and not own.begins(_SO, first))
         if not is_lead and said[first].text not in openings_of("slip", "by") | _COMMAS:

@@ -35,7 +35,8 @@ def without_unreal(text: str, begin: int, end: int) -> int:
 
 def without_case(text: str, begin: int, end: int) -> int:
     """The end of a part of a text before a last sentence that tells of a case which nothing before it names."""
-    if text.find("=", max(begin, end - _MAX_CHARS), end) < 0:
+    start = max(begin, end - _MAX_CHARS)
+    if not any(_is_led(text, start, case) for case in _CASE.finditer(text, start, end)):
         return end
     last = _last(text, begin, end)
     case = None if last is None else _case(last)
@@ -69,8 +70,12 @@ def _case(sentence: Sentence) -> re.Match[str] | None:
     case = _CASE.search(sentence.text, sentence.start, sentence.end)
     if case is None or last_digit_end(sentence.text, case.end(), sentence.end) is None:
         return None
-    before = words(sentence.text, max(sentence.start, case.start() - _BEHIND_CHARS), case.start())
+    return case if _is_led(sentence.text, sentence.start, case) else None
+
+
+def _is_led(text: str, start: int, case: re.Match[str]) -> bool:
+    """Whether a word before or behind the value of a name makes it a case: "for n = 3", n=3の場合."""
+    before = words(text, max(start, case.start() - _BEHIND_CHARS), case.start())
     lead = next((word.text for word in reversed(before) if word.text not in "$("), "")
-    behind = sentence.text[case.end() : sentence.end]
-    is_led = is_place(lead) or lead in single(Kind.IF)
-    return case if is_led or (behind and not behind[0].isascii() and is_place(behind)) else None
+    behind = text[case.end() : case.end() + _BEHIND_CHARS]
+    return is_place(lead) or lead in single(Kind.IF) or (not behind[:1].isascii() and is_place(behind))
