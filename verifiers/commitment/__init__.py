@@ -88,11 +88,12 @@ from verifiers.commitment.mentions import (
 from verifiers.commitment.offers import MAX_OFFERS, NO_OFFERS, Offers
 from verifiers.commitment.parameters import ExtractionParams, OnConflict, Think
 from verifiers.commitment.readers import READERS, READERS_IF_NAMED
+from verifiers.commitment.roles import supposes
 from verifiers.commitment.sayings import ABSENCES, in_signs
 from verifiers.commitment.segment import Segment, final_segment
 from verifiers.commitment.stance import Sentence, Stance, sentence_at
 from verifiers.commitment.statements import narrowed
-from verifiers.commitment.unreal import without_unreal
+from verifiers.commitment.unreal import names_case, without_case, without_unreal
 
 __all__ = [
     "ABSENCES",
@@ -123,6 +124,7 @@ __all__ = [
     "same_truths",
     "stated",
     "stated_at_end",
+    "supposes",
     "wavers",
     "without_citations",
     "without_citations_at_end",
@@ -188,8 +190,10 @@ def _extracted(response: str, params: ExtractionParams, auto: Sequence[Channel],
         return Extraction(None, None, None, segment.reason)
     readers = READERS if params.extract == "auto" else READERS_IF_NAMED
     segment = msgspec.structs.replace(segment, end=without_unreal(response, segment.start, segment.end))
-    end = segment.end
     channels = _channels(params.extract, auto)
+    if params.extract == "auto":
+        segment = _without_case(response, segment, channels, params.on_conflict)
+    end = segment.end
     if params.extract == "auto":
         found = _marked(response, segment, channels, params.on_conflict)
         if found is not None:
@@ -204,6 +208,18 @@ def _extracted(response: str, params: ExtractionParams, auto: Sequence[Channel],
             continue
         return committed(response, channel, offers, params.on_conflict)
     return Extraction(None, None, None, "no_answer")
+
+
+def _without_case(response: str, segment: Segment, channels: Sequence[Channel], on_conflict: OnConflict) -> Segment:
+    """The segment without a last sentence that tells of another case than the mark before it: "For n = 3, the answer is 16."."""
+    end = without_case(response, segment.start, segment.end)
+    if end == segment.end:
+        return segment
+    shorter = msgspec.structs.replace(segment, end=end)
+    found = _marked(response, shorter, channels, on_conflict)
+    if found is None or found.answer is None or found.span is None:
+        return segment
+    return segment if names_case(response, found.span[0], end, found.answer) else shorter
 
 
 def _alone_at_end(

@@ -66,6 +66,9 @@ def concluded_at(text: str, end: int, answer: str) -> int | None:
     if last is None or last.asks or not _SIGNS.isdisjoint(_without_name(last)) or not _APART.isdisjoint(last.kinds):
         return None
     numbers = [at for at, word in enumerate(last.words) if word.text[0].isdigit()]
+    # "But this counts each pair twice, so we divide by 2 to get 48": the last number is the conclusion.
+    is_turn = len(numbers) > 1 and _objects(last, numbers[-1])
+    numbers = numbers[-1:] if is_turn else numbers
     if (
         len(numbers) != 1
         or _is_in_name(text, last.words[numbers[0]].start)
@@ -74,7 +77,8 @@ def concluded_at(text: str, end: int, answer: str) -> int | None:
         return None
     own = sentence_at(text, max(0, end - 1), 0, len(text))
     units = frozenset(word.text for word in own.words)
-    if not listed("distributive").isdisjoint({word.text for word in last.words} - units):
+    begin = max([cue.first for cue in last.cues if cue.kind is Kind.SO], default=0) if is_turn else 0
+    if not listed("distributive").isdisjoint({word.text for word in last.words[begin:]} - units):
         return None
     is_left = _turns(behind[:-1], answer) or own.has(Kind.IF, 0, own.place((end, end))[0])
     is_result = ends_in_result(last, numbers[0]) and (is_left or _is_objected(behind[:-1], answer))

@@ -16,7 +16,7 @@ from functools import cache
 from itertools import takewhile
 from typing import NamedTuple
 
-from verifiers.commitment.cues import Cue, Kind, Word, languages, listed, vocabulary
+from verifiers.commitment.cues import Cue, Kind, Word, adverbs, languages, listed, vocabulary
 from verifiers.commitment.language import languages_of
 from verifiers.commitment.slots import Part, is_word, openings_of
 from verifiers.commitment.slots import parts as parts_of
@@ -57,7 +57,9 @@ def opinions(text: str, said: Sequence[Word], found: Sequence[Cue]) -> Opinions:
     """The opinions of others in a sentence with these words and cues."""
     answers = [cue for cue in found if cue.kind is Kind.ANSWER]
     is_label = bool(said) and _is_label(text, said[-1])
-    if not answers and not is_label and openings_of("opinion", *_BEGINS).isdisjoint(word.text for word in said):
+    turn = max((cue.first for cue in found if cue.kind is Kind.BUT), default=0)
+    begins = openings_of("opinion", *_BEGINS, *(("thought",) if turn else ()))
+    if not answers and not is_label and begins.isdisjoint(word.text for word in said):
         return _NONE
     parts = list(parts_of("opinion", said))
     somebody = [part for part in parts if part.slot in _PERSONS]
@@ -69,24 +71,104 @@ def opinions(text: str, said: Sequence[Word], found: Sequence[Cue]) -> Opinions:
     reported = [_with_that(part, parts) for part in parts if part.slot in _ALONE]
     owned = (cue for answer in answers for cue in _owned(said, answer, somebody, parts))
     sourced = [*reported, *(cue for who, cue in opened if who.slot == "source")]
-    opposed = _opposed(said, answers, parts, found)
-    return Opinions([*(cue for _, cue in opened), *reported, *owned, *opposed], sourced)
+    opposed = _opposed(text, said, answers, parts, found)
+    others = [
+        part for part in parts if _is_elsewhere(said, answers, part) or _is_given_up(said, bool(answers), part, turn)
+    ]
+    apart = [Cue(Kind.SAID, part.first, part.stop) for part in others]
+    return Opinions([*(cue for _, cue in opened), *reported, *owned, *opposed, *apart], sourced)
+
+
+def _is_given_up(said: Sequence[Word], is_answer: bool, part: Part, turn: int) -> bool:
+    """Whether words tell of the speaker's own earlier answer, from which he turns: "I assumed X, but", "Initially the answer is X, but"."""
+    if part.stop >= turn:
+        return False
+    if part.slot == "earlier":
+        return part.first == 0 and is_answer
+    return part.slot == "thought" and (not part.first or said[part.first - 1].text in openings_of("slip", "by"))
+
+
+def _is_elsewhere(said: Sequence[Word], answers: Sequence[Cue], part: Part) -> bool:
+    """Whether words name another question, at the beginning or behind an answer's noun: "in the previous problem, the answer was"."""
+    if part.slot != "elsewhere":
+        return False
+    begins = part.first <= _MAX_LEAD and all(
+        word.text in _PAUSES or at + 1 < part.first for at, word in enumerate(said[: part.first])
+    )
+    return begins or any(answer.stop == part.first for answer in answers)
 
 
 def _opposed(
-    said: Sequence[Word], answers: Sequence[Cue], parts: Sequence[Part], found: Sequence[Cue]
+    text: str, said: Sequence[Word], answers: Sequence[Cue], parts: Sequence[Part], found: Sequence[Cue]
 ) -> Iterator[Cue]:
-    """What anybody or anything says of the answer, if the speaker turns to another number: "[…] says the answer is 42, but I get 48"."""
-    speakers = openings_of("slip", "by") | openings_of("opinion", "my")
-    turns = [
-        cue.stop for cue in found if cue.kind is Kind.BUT and cue.stop < len(said) and said[cue.stop].text in speakers
+    """What is said of the answer before the speaker turns to a value of his own: "[…] says the answer is 42, but I get 48"."""
+    turns = [place for cue in found if cue.kind is Kind.BUT and (place := _turn_at(said, cue.stop, found)) is not None]
+    value = _stated(text, said, turns[0], found) if answers and turns else ()
+    for answer in answers if value else ():
+        is_own = answer.first and said[answer.first - 1].text in _speakers()
+        is_told = any(verb.slot in _TELLS and verb.stop <= answer.first for verb in parts)
+        # "The answer is 42, but I found 3 errors" names no other value.
+        is_other = is_told or len(value) == 1 or not value[0].text[0].isdigit()
+        numbers = [word for word in said[answer.stop : turns[0]] if word.text[0].isdigit()]
+        is_number = any(not _is_in_name(text, word.start) for word in numbers)
+        if answer.stop < turns[0] and is_other and not is_own and is_number is value[0].text[0].isdigit():
+            yield answer._replace(kind=Kind.SAID)
+
+
+def _is_in_name(text: str, start: int) -> bool:
+    """Whether figures are the end of a name: the 2 of CO2."""
+    return text[start - 1].isascii() and text[start - 1].isalpha()
+
+
+def _speakers() -> frozenset[str]:
+    return openings_of("slip", "by") | openings_of("opinion", "my")
+
+
+def _turn_at(said: Sequence[Word], place: int, found: Sequence[Cue]) -> int | None:
+    """The place of the speaker, or of the last word before a new value, if a clause begins so: "but I get 48", "but is now 48"."""
+    while place < len(said) and not is_word(said[place]):
+        place += 1
+    if place < len(said) and said[place].text in _speakers():
+        return place
+    stops = [cue.stop for cue in found if cue.kind in _IS and cue.first == place]
+    first = max(stops, default=place + 1 if said[place : place + 1] and said[place].text in listed("ranges") else 0)
+    while first < len(said) and said[first].text in adverbs():
+        first += 1
+    return first - 1 if first and _is_last_value(said, first) else None
+
+
+def _is_last_value(said: Sequence[Word], first: int) -> bool:
+    """Whether one word or number, and nothing else, stands at the end of a sentence."""
+    return sum(map(is_word, said[first:])) == 1
+
+
+def _stated(text: str, said: Sequence[Word], place: int, found: Sequence[Cue]) -> Sequence[Word]:
+    """The value that ends the clause of a speaker, behind few other words: the 48 of "my derivation gives 48"; empty if there is none."""
+    ends = [
+        cue.first
+        for cue in found
+        if cue.kind is Kind.ENDS and cue.first > place and not any(map(is_word, said[cue.stop :]))
     ]
-    turns = [turn for turn in turns[:1] if any(word.text[0].isdigit() for word in said[turn:])]
-    for verb in parts if turns else ():
-        is_told = any(verb.stop <= answer.first < turns[0] for answer in answers)
-        is_own = not verb.first or said[verb.first - 1].text in speakers
-        if verb.slot in _TELLS and is_told and not is_own:
-            yield _with_that(verb, parts)
+    stop = first = min(ends, default=len(said))
+    while first > place + 1 and (not is_word(said[first - 1]) or _is_value(text, said[first - 1])):
+        first -= 1
+    if any(map(is_word, said[first:stop])) and sum(map(is_word, said[place:first])) <= _MAX_STATING:
+        return [word for word in said[first:stop] if is_word(word)]
+    verbs = [cue.stop for cue in found if cue.kind in _STATES and cue.first >= place]
+    behind = [word for word in said[max(verbs, default=stop) : stop] if is_word(word)]
+    is_name = 0 < len(behind) <= _MAX_NAMES and (behind[0].text[0].isdigit() or behind[0].text[0] >= _UNCASED)
+    return behind if is_name else ()
+
+
+def _is_value(text: str, word: Word) -> bool:
+    return word.text[0].isdigit() or text[word.start].isupper()
+
+
+_IS = frozenset([Kind.IS, Kind.IT])
+_STATES = frozenset([Kind.IS, Kind.IT, Kind.HAS, Kind.SO, Kind.CHOOSE])
+_UNCASED = "\u0590"
+_MAX_STATING = 7
+"""The words of a speaker before a value; in scripts without spaces each sign is one."""
 
 
 def at_marks(text: str, said: Sequence[Word], found: Sequence[Cue]) -> Sequence[Cue]:

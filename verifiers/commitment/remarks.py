@@ -78,7 +78,7 @@ def _rounding() -> re.Pattern[str]:
 def _is_attained(text: str, _: int, start: int, end: int) -> bool:
     """Whether a part of a text only says for which values of letters something is so: "attained at x = 3", 此时x=3."""
     stated = _ATTAINED.fullmatch(text, start, end) if "=" in text[start:end] else None
-    if stated is None or not any(map(_is_place, _around(stated))):
+    if stated is None or not any(map(is_place, _around(stated))):
         return False
     lead = Sentence(text, start, stated.end("lead"), "")
     is_clause = lead.words and lead.begins(_SUBJECTS, 0)
@@ -114,7 +114,7 @@ def _attained_at(text: str, start: int, end: int) -> int | None:
         if word.text[0].isdigit() or word.text == "=" or is_other:
             return None
         joint = word.start if joint is None and is_joint else joint
-        if _is_place(word.text) and at + 1 < len(tail.words):
+        if is_place(word.text) and at + 1 < len(tail.words):
             is_told = "=" in text[word.end : end] or word.text in single(Kind.IF) or _PAIR.match(text, word.end, end)
             return (word.start if joint is None else joint) if is_told else None
     return None
@@ -152,7 +152,8 @@ def _around(stated: re.Match[str]) -> Iterator[str]:
     yield from (part for part in (stated["lead"].strip(), stated["behind"].strip()) if part and not part.isascii())
 
 
-def _is_place(said: str) -> bool:
+def is_place(said: str) -> bool:
+    """Whether a word begins or ends the case in which a name has a value: the "for" of "for n = 3", のとき."""
     return said in listed("attained") or any(said.startswith(word) for word in listed("attained") if word >= _UNSPACED)
 
 

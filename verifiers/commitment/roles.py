@@ -6,10 +6,11 @@ an answer.
 
 import re
 
-from verifiers.commitment.cues import Kind, listed
+from verifiers.commitment.cues import Kind, adverbs, listed, words
 from verifiers.commitment.latex import FUNCTIONS, command_before, split
 from verifiers.commitment.offers import Offer
-from verifiers.commitment.stance import Sentence
+from verifiers.commitment.slots import is_word, openings_of, parts
+from verifiers.commitment.stance import Sentence, sentence_at
 from verifiers.commitment.wording import ends_with
 
 _ABBREVIATION_CHARS = 4
@@ -60,13 +61,49 @@ def is_bound_to_words(text: str, start: int, number: Offer) -> bool:
     before = text[max(start, number.start - 40) : number.start].rpartition("\n")[2]
     head = before.rstrip(_EDGES)
     if head.endswith("="):
-        return head.endswith(("<=", ">=", "!=")) or _is_other_side(head[:-1])
+        return (
+            head.endswith(("<=", ">=", "!="))
+            or _is_other_side(head[:-1])
+            or supposes(text, start, number.start, number.end)
+        )
     if command_before(before.rstrip(" ({$")) in _COMMANDS:
         return True
     if _SIGN.search(before) or ends_with(head, Kind.BOUND, Kind.PART):
         return True
     said = Sentence(head, 0, len(head), "")
     return _is_of_two(said) or _is_equated(said)
+
+
+def supposes(text: str, start: int, sign: int, stop: int) -> bool:
+    """Whether a sentence only gives a value to a name: "Soit n = 17", "We are given that n = 17", n=17とする; not "14 + 3, soit n = 17".
+
+    `sign` is the place behind the equality sign, and `stop` the place behind the value.
+    """
+    behind = words(text, stop, min(len(text), stop + _MAX_LET_CHARS))
+    if any(
+        part.slot == "ends" and not any(map(is_word, behind[: part.first])) for part in parts("supposition", behind)
+    ):
+        return True
+    own = sentence_at(text, sign, start, sign)
+    openings, said, first = openings_of("supposition", "begins"), own.words, 0
+    if openings.isdisjoint(word.text for word in said):
+        return False
+    while first < len(said) and said[first].text not in openings:
+        is_lead = own.begins(_LEADS_ON, first) or (said[first].text in adverbs() and not own.begins(_SO, first))
+        if not is_lead and said[first].text not in openings_of("slip", "by") | _COMMAS:
+            return False
+        first += 1
+    found = [part.stop for part in parts("supposition", said[first:]) if (part.slot, part.first) == ("begins", 0)]
+    between = [word.text for word in said[first + max(found, default=0) : -1] if word.text not in _LET_SIGNS]
+    return bool(found) and len(between) <= _MAX_NAME_WORDS and all(map(str.isalpha, between))
+
+
+_LEADS_ON = frozenset([Kind.STAGE, Kind.BUT, Kind.JOINS])
+_SO = frozenset([Kind.SO])
+_COMMAS = frozenset(",，、")
+_LET_SIGNS = frozenset("$*(:：")
+_MAX_LET_CHARS = 24
+_MAX_NAME_WORDS = 4
 
 
 def _is_of_two(said: Sentence) -> bool:

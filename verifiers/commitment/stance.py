@@ -248,7 +248,9 @@ class Sentence:
         if self._is_only(first) and behind is None and not self.has(Kind.OR, 0, len(self.words)):
             return Stance.CALLED
         led = self._led(first, stop)
-        is_open = led is Stance.CONCLUDED and (self._is_conditional() or self.has(Kind.OTHER, 0, first))
+        # "The question asks for the exception, so it must be C": what comes before "so" is only the reason.
+        begin = max([cue.first for cue in self.cues if cue.kind is Kind.SO and cue.stop <= first], default=0)
+        is_open = led is Stance.CONCLUDED and (self._is_conditional() or self.has(Kind.OTHER, begin, first))
         return Stance.STATED if is_open else led
 
     def _is_exception(self, first: int) -> bool:
@@ -292,6 +294,8 @@ class Sentence:
             for place, word in enumerate(self.words[min(turns) :], min(turns))
             if word.text not in own and any(map(str.isdigit, word.text))
         ]
+        if any(cue.kind is Kind.OR and self.words[cue.first - 1].text in own for cue in cues):
+            return True
         may_be = any(
             cue.kind is Kind.ALSO or (cue.kind is Kind.FITS and others[0] < cue.first) for cue in cues if others
         )

@@ -1,26 +1,81 @@
-"""The last sentence of a text that tells what the answer would be in another case: "If order mattered, the answer would be 96."."""
+r"""The last sentence of a text that tells what the answer is in another case.
 
+If order mattered, the answer would be 96.       \boxed{15} Note: for n = 3, the answer is 16.       \boxed{15} n=3の場合、答えは16です。
+"""
+
+import re
+
+from verifiers.commitment.cues import Kind, words
 from verifiers.commitment.figures import last_digit_end
+from verifiers.commitment.moods import is_conditional
+from verifiers.commitment.remarks import is_place
 from verifiers.commitment.spans import strip
-from verifiers.commitment.stance import sentences
+from verifiers.commitment.stance import Sentence, sentence_at, sentences
+from verifiers.commitment.wording import single
 
 _MAX_CHARS = 300
-_MARKS = ("\\", "<", "####")
+_MARKS = ("\\boxed", "<answer", "####")
+_CASE = re.compile(r"(?<![A-Za-z\\\d])(?P<name>[A-Za-z])\s?=\s?(?P<value>[-−]?\d[\d.,/]{0,12})(?<=\d)[\s$)]{0,3}")
+_CLOSES = ("}", ">")
+_BEHIND_CHARS = 16
 
 
 def without_unreal(text: str, begin: int, end: int) -> int:
     """The end of a part of a text before such a sentence, if the text has figures before it, and no mark within."""
     last_digit = last_digit_end(text, max(begin, end - _MAX_CHARS), end)
-    if last_digit is None:
+    last = None if last_digit is None else _last(text, begin, end)
+    if last is None or last_digit is None or not begin < last.start < last_digit:
         return end
-    *_, last = [None, *sentences(text, max(begin, end - _MAX_CHARS), end)]
-    if (
-        last is None
-        or last.asks
-        or not begin < last.start < last_digit
-        or last_digit_end(text, begin, last.start) is None
-    ):
+    if last_digit_end(text, begin, last.start) is None or any(text.find(mark, last.start, end) >= 0 for mark in _MARKS):
         return end
-    is_marked = any(text.find(mark, last.start, end) >= 0 for mark in _MARKS)
     place = last.place((last_digit - 1, last_digit))[0]
-    return end if is_marked or not last.is_unreal(place) else strip(text, begin, last.start)[1]
+    is_unreal = last.is_unreal(place) or (_case(last) is not None and any(map(is_conditional, last.words[:place])))
+    return strip(text, begin, last.start)[1] if is_unreal else end
+
+
+def without_case(text: str, begin: int, end: int) -> int:
+    """The end of a part of a text before a last sentence that tells of a case which nothing before it names."""
+    start = max(begin, end - _MAX_CHARS)
+    if not any(_is_led(text, start, case) for case in _CASE.finditer(text, start, end)):
+        return end
+    last = _last(text, begin, end)
+    case = None if last is None else _case(last)
+    if last is None or case is None:
+        return end
+    # Behind a mark on the same line: "\\boxed{15} Note: for n = 3, the answer is 16".
+    start = max(last.start, *(text.rfind(sign, last.start, case.start()) + 1 for sign in _CLOSES))
+    named = re.compile(rf"{case['name']}\s?=\s?{re.escape(case['value'])}(?!\d)")
+    is_own = named.search(text, begin, start) is not None or any(text.find(mark, start, end) >= 0 for mark in _MARKS)
+    return end if is_own else strip(text, begin, start)[1]
+
+
+def names_case(text: str, start: int, end: int, answer: str) -> bool:
+    """Whether an answer is one of a case, too, or a formula in letters."""
+    letters = re.sub(r"\\[A-Za-z]+", "", answer)
+    return any(map(str.isalpha, letters)) or _case(sentence_at(text, start, 0, end)) is not None
+
+
+def _last(text: str, begin: int, end: int) -> Sentence | None:
+    """The last sentence of a text that has words, unless it asks."""
+    told = [
+        each
+        for each in sentences(text, max(begin, end - _MAX_CHARS), end)
+        if any(map(str.isalnum, text[each.start : each.end]))
+    ]
+    return told[-1] if told and not told[-1].asks else None
+
+
+def _case(sentence: Sentence) -> re.Match[str] | None:
+    """The value of a name for which the rest of a sentence tells another value; None if there is none."""
+    case = _CASE.search(sentence.text, sentence.start, sentence.end)
+    if case is None or last_digit_end(sentence.text, case.end(), sentence.end) is None:
+        return None
+    return case if _is_led(sentence.text, sentence.start, case) else None
+
+
+def _is_led(text: str, start: int, case: re.Match[str]) -> bool:
+    """Whether a word before or behind the value of a name makes it a case: "for n = 3", n=3の場合."""
+    before = words(text, max(start, case.start() - _BEHIND_CHARS), case.start())
+    lead = next((word.text for word in reversed(before) if word.text not in "$("), "")
+    behind = text[case.end() : case.end() + _BEHIND_CHARS]
+    return is_place(lead) or lead in single(Kind.IF) or (not behind[:1].isascii() and is_place(behind))

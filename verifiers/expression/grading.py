@@ -9,7 +9,7 @@ from typing import Any
 from memory import remember
 from sandbox.workers import worker_function
 from verifiers.base import Status, Verdict, clip
-from verifiers.commitment import Channel, ExtractionParams, final_segment
+from verifiers.commitment import Channel, ExtractionParams, final_segment, supposes
 from verifiers.commitment.alternatives import alternative
 from verifiers.expression.comparison import Nearness, Result, compare
 from verifiers.expression.evaluation import Quantity, WrongUnits, evaluate, in_base_units
@@ -120,9 +120,13 @@ def _found(references: list[str], unit: str | None, extraction: str, response: s
     start, end = (segment.start, segment.end) if fence is None else tuple(segment.start + at for at in fence.span(1))
     if "\n" in response[start:end] or isinstance(value_of(response[start:end]), Fault):
         return finding
+    given = _GIVEN.search(response, start, end)
+    if given is not None and supposes(response, start, given.start("value"), given.end()):
+        return finding
     return Found(response[start:end], "found", {"channel": str(Channel.WHOLE), "span": [start, end]})
 
 
+_GIVEN = re.compile(r"=\s?(?P<value>[-−]?\d[\d.,]{0,24}(?<=\d))")
 _MAX_WHOLE_CHARS = 600
 _FENCED = re.compile(r"```[a-z0-9]{0,12}[ \t]*\n([^`\n]+)\n?```")
 

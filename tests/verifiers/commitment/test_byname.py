@@ -42,6 +42,26 @@ def test_a_mark_stands_unless_its_value_is_denied_or_another_is_concluded(langua
         (r"\boxed{15}" "\n\nMais k doit être impair, donc k = 16.", "15", 0.0),
         ("The official worked example says the answer is 15, but we get 16.", "16", 1.0),
         ("提示说答案是15，但我算出来是16。", "15", 0.0),
+        ("The official answer is 15, but I get 16.", "15", 0.0),
+        ("La pista dice que la respuesta es 15, pero yo obtengo 16.", "16", 1.0),
+        ("ヒントでは答えは15だが、私の計算では16になる。", "15", 0.0),
+        ("The answer is 15, but I found 3 errors in the table.", "15", 1.0),
+        (r"\boxed{15} Note: for n = 3, the answer is 16.", "15", 1.0),
+        ("#### 15\n\nRemarque : pour n = 3, la réponse est 16.", "15", 1.0),
+        (r"\boxed{15}" "\n\n注意：n=3の場合、答えは16です。", "15", 1.0),
+        (r"\boxed{15}" "\n\nRemark: for n=3 the answer would be 16.", "15", 1.0),
+        (r"We need n = 3. \boxed{15}" "\n\nFor n = 3, the answer is 16.", "16", 1.0),
+        ("For n = 2, the answer is 15. For n = 3, the answer is 16.", "15", 0.0),
+        ("The answer is 15. In the previous problem, the answer was 16.", "15", 1.0),
+        ("答案是15。上一题的答案是16。", "15", 1.0),
+        ("As in the previous problem, the answer is 16.", "16", 1.0),
+        (r"\boxed{15}" "\n\nBut this counts each pair twice, so we divide by 2 to get 16.", "15", 0.0),
+        (r"\boxed{15}" "\n\nBut each of the 2 rows has 8, so we get 16 for each.", "15", 1.0),
+        ("Initially the answer is 15, but after correction it's 16.", "15", 0.0),
+        ("The answer was 15, but is now 16.", "15", 0.0),
+        ("Answer: 15, corrected to 16", "15", 0.0),
+        (r"\boxed{15} — but I am not sure if it is 15 or 16.", "15", 0.0),
+        ("मान लीजिए n = 17.", "17", 0.0),
         ("Quedan 42 y no 54.", "42", 1.0),
         ("Il y en a 42 et non 48.", "42", 1.0),
         ("Die Antwort ist 42 statt 48.", "42", 1.0),
@@ -52,9 +72,59 @@ def test_what_is_said_last_counts(text: str, reference: str, score: float, found
 
 
 @table(
+    "text",
+    [
+        *[
+            "Let n = 17.",
+            "Soit $n = 17$.",
+            "Sei n = 17.",
+            "Sea n = 17.",
+            "Seja n = 17.",
+            "Sia n = 17.",
+            "Пусть n = 17.",
+        ],
+        *[
+            "设n=17。",
+            "n=17とする。",
+            "n=17이라 하자.",
+            "Niech n = 17.",
+            "Laat n = 17.",
+            "Låt n = 17.",
+            "Legyen n = 17.",
+        ],
+        *["Έστω n = 17.", "n = 17 olsun.", "ليكن n = 17.", "Giả sử n = 17.", "Нехай n = 17."],
+        *["Next, we now check n = 17.", "We are given that n = 17.", "题目给出n=17。"],
+    ],
+)
+def test_a_value_that_is_only_supposed_is_not_an_answer(text: str, found: Found) -> None:
+    assert found.judge("math", text, reference="17").score == 0.0
+    assert found.judge("expression", text, reference="17").score == 0.0
+
+
+@table(
+    "text",
+    [
+        *[
+            "Le total vaut 14 + 3 = 17, soit n = 17.",
+            "Also n = 17.",
+            "Entonces n = 17.",
+            "所以设备总数n=17。",
+            "よってn=17となる。",
+        ],
+        *["Consider 2n = 34, so n = 17.", "Let m = 34. Then n = 17.", "Sei m = 34. Dann ist n = 17."],
+    ],
+)
+def test_a_value_that_is_concluded_is_an_answer(text: str, found: Found) -> None:
+    assert found.judge("math", text, reference="17").score == 1.0
+
+
+@table(
     "text, score",
     [
         (r"\boxed{C}" "\n\nC is wrong.", 0.0),
+        (r"\boxed{C}" "\n\nHowever, the question asks for the exception, so it must be B.", 0.0),
+        ("The hint says the answer is C, but my derivation gives B.", 0.0),
+        ("The answer is C. In the previous question, the answer was B.", 1.0),
         (r"\boxed{C}" "\n\nC ist falsch.", 0.0),
         (r"\boxed{C}" "\n\nC es incorrecta.", 0.0),
         (r"\boxed{C}" "\n\nC是错的。", 0.0),
