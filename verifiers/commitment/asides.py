@@ -12,11 +12,12 @@ from verifiers.commitment.cues import Kind, adverbs, cues, words
 _CHARS = 80
 _END = r"(?=[\s.。$*!)}\]]{0,6}(?:</answer>\s{0,4})?\Z)"
 _VALUE = r"[$\\]{0,2}[-−]?\d(?:[\d.,]{0,20}\d)?(?:/\d{1,12})?(?:\s?\\?%)?\$?"
-_DIGITS = r"\d[\d.,]{0,12}"
+_TERM = r"\$?\d[\d.,]{0,12}(?:\s[^\W\d_]{2,12}|\s[a-wyz])?"
+"""A number of a working, maybe with what it counts or its unit: "9 sprints × 60 m"."""
 _CALCULATION = re.compile(
-    rf"\s\(\s?(?:=\s?)?{_DIGITS}(?:\s?(?:[×x*+÷/·]|\s[-−]\s)\s?{_DIGITS}){{1,5}}(?:\s?=\s?{_DIGITS})?\s?\)" + _END
+    rf"\s\(\s?(?:=\s?)?{_TERM}(?:\s?(?:[×x*+÷/·]|\s[-−]\s)\s?{_TERM}){{1,5}}(?:\s?=\s?{_TERM})?\s?\)" + _END
 )
-_COUNTED_BEFORE = re.compile(r"\d(?:\s?[^\W\d_]{1,12}){0,2}[$*°%]{0,3}\Z")
+_COUNTED_BEFORE = re.compile(r"\d(?:\s?[^\W\d_]{1,12}){0,4}[$*°%]{0,3}\Z")
 _AGAIN = re.compile(
     rf"(?<![\w.,/])(?P<value>{_VALUE})(?P<aside>(?P<lead>,?\s[^\W\d][^\n\d]{{1,24}}?)(?P<again>{_VALUE})){_END}"
 )
@@ -36,34 +37,41 @@ def without_asides(text: str) -> str:
     return _blank(text, *again.span("aside")) if again and is_same else text
 
 
+_WORDS = r"(?:\s[^\W\d_]{1,12}[²³]?){0,3}"
 _ROUNDED = re.compile(
-    rf"(?<=[\d)}}$%])(?P<lead>,?\s\(?\s?[^\W\d][^\n\d$]{{1,24}}?|\s\((?:≈|\\approx)\s?)(?P<again>{_VALUE})(?P<close>\)?){_END}"
+    rf"(?<=[\d)}}$%π])(?P<lead>,?\s\(?\s?[^\W\d][^\n\d$]{{1,40}}?|\s\(?(?:≈|\\approx)\s?)"
+    rf"(?P<again>{_VALUE})(?P<unit>{_WORDS})(?P<close>\)?){_END}"
 )
-_VALUE_BEFORE = re.compile(rf"(?<![\w.,/^}})]){_VALUE}\Z")
+_VALUE_BEFORE = re.compile(rf"(?<![\w.,/^}})√]){_VALUE}\Z")
 
 
 def with_approximation(text: str) -> str:
     """A text of the same length, with ≈ for the words before round figures of the value before them, at its end."""
     first = max(0, len(text) - _CHARS)
     rounded = _ROUNDED.search(text, first)
-    if rounded is None or not _leads_to_rounded(rounded["lead"]):
+    if rounded is None or not _leads_to_rounded(rounded["lead"], rounded["unit"]):
         return text
     exact = _VALUE_BEFORE.search(text, first, rounded.start())
     if exact and not _rounds(exact[0], rounded["again"]):
         return text
     start, end = rounded.span("lead")
     text = _blank(text, *rounded.span("close"))
-    sign = f" ≈{' ' * (end - start - 2)}"
-    if text[start - 1] == "$" and "$" not in rounded["again"]:
-        return f"{text[: start - 1]}{sign}{rounded['again']}${text[rounded.end('again') :]}"
-    return text[:start] + sign + text[end:]
+    again, sign = rounded["again"], f" ≈{' ' * (end - start - 2)}"
+    if text[start - 1] != "$":
+        return text[:start] + sign + text[end:]
+    again = again.replace("$", " ", 1) if again.startswith("$") and again.endswith("$") else f"{again}$"
+    head = text[: start - 1] + " " * (len(rounded["again"]) - len(again) + 1)
+    return f"{head}{sign}{again}{text[rounded.end('again') :]}"
 
 
-def _leads_to_rounded(lead: str) -> bool:
-    """Whether all words say that a value is only near: "or about", "(approximately"."""
+def _leads_to_rounded(lead: str, unit: str) -> bool:
+    """Whether all words say that a value is only near: "or about", "(approximately"; before them its unit may stand, as behind."""
     said = words(lead)
-    found = [cue for cue in cues(said) if cue.kind in (Kind.OR, Kind.ABOUT)]
-    read_words = {place for cue in found for place in range(cue.first, cue.stop)}
+    found = [cue for cue in cues(said) if cue.kind in (Kind.OR, Kind.ABOUT, Kind.CHOOSE, Kind.BECAUSE)]
+    first = min((cue.first for cue in found), default=0)
+    if first and lead[: said[first].start].strip(" ,") not in ("", "(", unit.strip()):
+        return False
+    read_words = {*range(first), *(place for cue in found for place in range(cue.first, cue.stop))}
     is_near = any(cue.kind is Kind.ABOUT for cue in found) or "≈" in lead or "approx" in lead
     return is_near and all(
         place in read_words or word.text in adverbs() for place, word in enumerate(said) if word.text.isalpha()

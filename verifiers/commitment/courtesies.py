@@ -2,6 +2,7 @@
 
 import re
 
+from verifiers.commitment.afterwords import without_afterword
 from verifiers.commitment.confidence import is_confidence
 from verifiers.commitment.cues import Kind, cues, words
 from verifiers.commitment.spans import strip
@@ -33,13 +34,13 @@ _MAX_CHARS = 200
 
 
 def without_courtesy(text: str, begin: int, end: int) -> int:
-    """The end of a part of a text without the courtesies at its end. A part of nothing but courtesies keeps them."""
+    """The end of a part of a text without the courtesies, the check or the note at its end. A part of nothing else keeps them."""
     for _ in range(_MAX_SENTENCES):
         start = _last_courtesy(text, max(begin, end - _MAX_CHARS), end)
         if start is None:
             break
         end = strip(text, begin, start)[1]
-    return end
+    return without_afterword(text, begin, end)
 
 
 def _last_courtesy(text: str, first: int, end: int) -> int | None:

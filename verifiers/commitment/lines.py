@@ -8,7 +8,7 @@ from verifiers.commitment.announce import Announcement, announcements, begins_va
 from verifiers.commitment.boxes import with_boxes
 from verifiers.commitment.channels import Channel
 from verifiers.commitment.contrasts import joins
-from verifiers.commitment.cues import Kind, Word, listed
+from verifiers.commitment.cues import Cue, Kind, Word, listed
 from verifiers.commitment.factorials import FORMULA_GOES_ON, takes_factorial
 from verifiers.commitment.figures import last_digit_end
 from verifiers.commitment.json_fields import json_answer
@@ -186,6 +186,8 @@ def clause_end(sentence: Sentence) -> int:
             return said[place - 1].start
         if any(cue.kind is Kind.ASIDE for cue in here) and _has_digit(said[:place]) and _has_digit(said[place:]):
             return _before(sentence, place)
+        if _is_way(sentence, place, here) or _is_note(sentence, place):
+            return _before(sentence, place)
         if any(cue.kind is Kind.BECAUSE or (cue.kind is Kind.NOT and _is_contrast(sentence, place)) for cue in here):
             return _before(sentence, place)
         if word.text in ",，;；—–" and place + 1 < len(said):
@@ -201,6 +203,27 @@ def clause_end(sentence: Sentence) -> int:
             ):
                 return word.start
     return sentence.end
+
+
+def _is_way(sentence: Sentence, place: int, here: Sequence[Cue]) -> bool:
+    """Whether plain words to the end say by what a value was found: "17 by symmetry", "17, using the table"; not "17 by 4", "12 by x"."""
+    before, rest = sentence.words[place - 1].text, sentence.words[place:]
+    if not any(cue.kind in _WAYS for cue in here) or not (before in "$,，%" or before[0].isdigit()):
+        return False
+    is_plain = all(word.text in _PLAIN or (word.text.isalpha() and word.text not in _VARIABLES) for word in rest)
+    return is_plain and any(_has_digit([word]) or word.text == "$" for word in sentence.words[:place])
+
+
+_WAYS = frozenset([Kind.ASIDE, Kind.AT, Kind.BY])
+_PLAIN = frozenset(["a", ",", "-", "'s"])
+_VARIABLES = frozenset("bcdefghijklmnopqrstuvwxyz")
+
+
+def _is_note(sentence: Sentence, place: int) -> bool:
+    """Whether a dash stands between a value and a note on it: "9 — note that (5,5) counts once"."""
+    said = sentence.words
+    is_set_off = said[place].text in "—–" and place + 1 < len(said) and said[place - 1].text[0] in "0123456789$"
+    return is_set_off and said[place + 1].text in listed("notes")
 
 
 def _begins_clause(sentence: Sentence, place: int) -> bool:

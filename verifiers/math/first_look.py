@@ -30,6 +30,7 @@ from verifiers.commitment import (
     without_struck,
 )
 from verifiers.commitment.asides import with_approximation, without_asides
+from verifiers.commitment.breakdowns import without_breakdown
 from verifiers.commitment.letters import LETTERS
 from verifiers.commitment.mentions import without_answer
 from verifiers.commitment.remarks import without_remark
@@ -138,6 +139,7 @@ class FirstLook:
         """Find the answer of a response."""
         source = response if explain else None
         response = without_remark(with_approximation(without_asides(without_html(without_struck(response)))))
+        response = without_breakdown(response) if self.is_sound else response
         extraction = extract(response, self._params, MATH_CHANNELS, sent=source)
         extraction = corrected(response, extraction, self._params.on_conflict)
         if self._wants_day and (extraction.answer is None or date(extraction.answer) is None):

@@ -60,6 +60,37 @@ def test_asides_state_no_other_number(response: str) -> None:
 @table(
     "response",
     [
+        "There are 12 vehicles: 7 cars and 5 trucks.",
+        "There are 12 vehicles, of which 5 are trucks.",
+        "一共有12辆车，其中5辆是卡车。",
+        "Il y a 12 véhicules, dont 5 camions.",
+        "So the total is 12.\n\nVerification: 12 - 7 = 5 ✓",
+        "Donc le total est 12.\n\nVérification : 12 - 7 = 5.",
+        "So the total is 12. (12 - 7 = 5.)",
+        "It takes 12 years.\n\nNote: at the end of year 5, he has just broken even.",
+    ],
+)
+def test_what_was_counted_and_a_check_state_no_other_number(response: str) -> None:
+    assert score(response, 12) == 1.0
+    assert score(response, 5) == 0.0
+
+
+@table(
+    "response",
+    [
+        "Each pack has 5 pens. Check how many are in 12 packs: 12 * 5 = 60.",
+        "He earns 5 a month.\nNote that a year has 12 months: 12 * 5 = 60.",
+        "So the total is 5.\n\nCheck: that is wrong, it is 60.",
+        "Is it 5? Check: 6 * 10 = 60.",
+    ],
+)
+def test_a_check_that_goes_on_is_read(response: str) -> None:
+    assert score(response, 5) == 0.0
+
+
+@table(
+    "response",
+    [
         "anything but 12",
         "except 12",
         "neither 12",

@@ -13,6 +13,7 @@ from msgspec.structs import replace as replace_struct
 from verifiers import commitment, numerals
 from verifiers.commitment import Channel, amounts, spelled
 from verifiers.commitment.asides import without_asides
+from verifiers.commitment.breakdowns import without_breakdown
 from verifiers.commitment.remarks import without_attained
 from verifiers.numerals.local import languages_for
 from verifiers.rules.numeric import notation, scales
@@ -73,7 +74,7 @@ def statement(
     """Find the number that the response commits to, in figures or in words."""
     original = response if explain else None
     response = commitment.without_citations(commitment.without_html(commitment.without_struck(response)))
-    response = without_attained(notation.with_ascii_marks(response))
+    response = without_breakdown(without_attained(notation.with_ascii_marks(response)))
     scene = _scene(without_asides(notation.without_modulus(notation.without_remark(response))), params, original)
     if (span := scene.extraction.span) is not None:
         bare = commitment.without_confidence(scene.response, max(0, span[0] - _WIDER_CHARS), span[1] + _WIDER_CHARS)

@@ -1,0 +1,67 @@
+"""What stands behind the sentence that concludes: a check of it, or a note.
+
+    So the total is 42.  ‖  Check: 42 / 7 = 6 ✓            It takes 13 years.  ‖  Note: at the end of year 12 he broke even.
+    So the total is 42.  ‖  (42 / 7 = 6.)                  答：一共42个。  ‖  检验：42 ÷ 7 = 6
+
+Its numbers are not the answer. It is not passed over if it concludes, denies or doubts anything itself, or if no value stands before it.
+"""
+
+import re
+from functools import cache
+
+from verifiers.commitment.cues import Kind, listed, phrases
+from verifiers.commitment.figures import last_digit_end
+from verifiers.commitment.spans import strip
+from verifiers.commitment.stance import Sentence, sentence_at
+
+_CHARS = 400
+_CONCLUDES = frozenset(
+    [
+        *(Kind.SO, Kind.BUT, Kind.BACK, Kind.ALSO, Kind.OTHER, Kind.OR, Kind.IF, Kind.MAYBE, Kind.DOUBT, Kind.NOT),
+        *(Kind.NO, Kind.WRONG, Kind.BAD, Kind.ANSWER, Kind.RESULT),
+    ]
+)
+"""Cues of a conclusion, of another value, or of a doubt. A text with one of them may be the answer itself."""
+_UNEQUAL = re.compile(r"[≠?？]|\\neq?(?![A-Za-z])|!=")
+_BRACKET = re.compile(r"(?<=[.。!！])\s{1,4}\((?P<said>[^()=\n]{1,60}=[^()=\n]{1,60})\)[\s.。]{0,4}\Z")
+_HEAD = re.compile(
+    r"(?:\n|[.!](?=[*)\s])|[。！])[\s*_#>()（）✓✔✅]{0,8}(?P<words>[^\W\d_][^\d\n:：,，.!?。=]{0,40})(?P<sign>[:：,，])"
+)
+
+
+def without_afterword(text: str, begin: int, end: int) -> int:
+    """The end of a part of a text before the check or the note that ends it, if a sentence with a value stands before that."""
+    first = max(begin, end - _CHARS)
+    found = [*_HEAD.finditer(text, first, end)] or [*_BRACKET.finditer(text, first, end)]
+    place = next((each.start() for each in found if _is_apart(text, begin, each, end)), None)
+    return end if place is None else strip(text, begin, place + 1)[1]
+
+
+@cache
+def _forms(name: str) -> frozenset[str]:
+    """The words that begin a check (`checks`) or a note (`notes`)."""
+    return frozenset(form for entry in listed(name) for form in phrases(entry))
+
+
+def _is_apart(text: str, begin: int, head: re.Match[str], end: int) -> bool:
+    """Whether a text from a head on concludes nothing, and stands behind a sentence with a value."""
+    first = head.start("said") if "said" in head.re.groupindex else head.end()
+    if not _is_of_kind(head, text[first:end]):
+        return False
+    before = last_digit_end(text, max(begin, head.start() - _CHARS), head.start())
+    if before is None or _UNEQUAL.search(text, first, end):
+        return False
+    own = sentence_at(text, before - 1, begin, head.start())
+    behind = text[strip(text, begin, head.start())[1] - 1]
+    is_statement = not own.asks and behind not in ":：,，" and not text[own.end : head.start()].strip(" \n.。!！*_)")
+    return is_statement and _CONCLUDES.isdisjoint(Sentence(text, first, end, "").kinds)
+
+
+def _is_of_kind(head: re.Match[str], rest: str) -> bool:
+    """Whether the text behind a head is what the head says: sums as a check, one sentence without a sum as a note."""
+    if "said" in head.re.groupindex:
+        return True
+    words, is_label = head["words"].strip(" *_").casefold(), head["sign"] in ":："
+    if words in _forms("checks"):
+        return is_label or "=" in rest
+    return words in _forms("notes") and is_label and "=" not in rest and "\n" not in rest and rest.count(". ") == 0
