@@ -71,6 +71,7 @@ from verifiers.commitment.extraction import Candidate, Extraction, Mentioned, Re
 from verifiers.commitment.figures import NUMBER, last_digit_end
 from verifiers.commitment.folding import fold
 from verifiers.commitment.groups import committed
+from verifiers.commitment.json_fields import without_other_fields
 from verifiers.commitment.labels import names_several
 from verifiers.commitment.lines import clause_end
 from verifiers.commitment.links import names_alternatives
@@ -129,6 +130,7 @@ __all__ = [
     "without_confidence",
     "without_courtesy",
     "without_html",
+    "without_other_fields",
     "without_struck",
 ]
 
