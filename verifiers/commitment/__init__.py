@@ -91,6 +91,7 @@ from verifiers.commitment.parameters import ExtractionParams, OnConflict, Think
 from verifiers.commitment.readers import READERS, READERS_IF_NAMED
 from verifiers.commitment.sayings import ABSENCES, in_signs
 from verifiers.commitment.segment import Segment, final_segment
+from verifiers.commitment.spans import Span
 from verifiers.commitment.stance import Sentence, Stance, sentence_at
 from verifiers.commitment.statements import narrowed
 from verifiers.commitment.unreal import without_unreal
@@ -124,6 +125,7 @@ __all__ = [
     "same_truths",
     "stated",
     "stated_at_end",
+    "tells_need",
     "wavers",
     "without_citations",
     "without_citations_at_end",
@@ -161,6 +163,11 @@ def load_in_worker(payload: None) -> None:
 
 LOAD = Task("verifiers.commitment", "load_in_worker", time_limit_s=5.0, warm=(None,))
 """Has workers forked from a process that has loaded everything. It is registered and never called."""
+
+
+def tells_need(text: str, segment: Segment, span: Span) -> bool:
+    """Whether a sentence says that at least or at most a number of something is needed: "at least 3 moves are needed"."""
+    return sentence_at(text, span[0], segment.start, segment.end).tells_need(span)
 
 
 def extract(

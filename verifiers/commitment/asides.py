@@ -9,7 +9,7 @@ import re
 from fractions import Fraction
 
 from verifiers import cldr
-from verifiers.commitment.cues import Kind, adverbs, cues, words
+from verifiers.commitment.cues import Kind, adverbs, cues, listed, words
 
 _CHARS = 80
 _END = r"(?=[\s.。$*!)}\]]{0,6}(?:</answer>\s{0,4})?\Z)"
@@ -53,6 +53,20 @@ def _is_converted(found: re.Match[str]) -> bool:
     return is_led and all(name.casefold() in cldr.UNITS or name in _SYMBOLS for name in (found["unit"], found["other"]))
 
 
+def without_substances(text: str) -> str:
+    """A text of the same length, without the figures of a formula that an amount is of, at its end: "3.2 g of CO2 are formed"."""
+    start = max(0, len(text) - 2 * _CHARS)
+    for found in reversed([*_AMOUNT_OF.finditer(text, start)]):
+        is_unit = found["unit"].casefold() in cldr.UNITS or found["unit"] in _SYMBOLS
+        if is_unit and (found["of"] is None or found["of"].strip() in listed("of")):
+            first, stop = found.span("formula")
+            text = text[:first] + "".join("x" if sign.isdigit() else sign for sign in found["formula"]) + text[stop:]
+    return text
+
+
+_AMOUNT_OF = re.compile(
+    r"\d ?(?P<unit>[^\W\d_]{1,16})(?P<of> [^\W\d_]{1,4})? (?P<formula>[(\[]{0,2}[A-Z][A-Za-z\d₀-₉()\[\]]{1,24})"
+)
 _SYMBOLS = {symbol for atoms in cldr.UNITS.values() for symbol in atoms}
 _ROUNDED = re.compile(
     rf"(?<=[\d)}}$%])(?P<lead>,?\s\(?\s?[^\W\d][^\n\d$]{{1,24}}?|\s\((?:≈|\\approx)\s?)(?P<again>{_VALUE})(?P<close>\)?){_END}"

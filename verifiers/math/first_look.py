@@ -31,7 +31,7 @@ from verifiers.commitment import (
     without_other_fields,
     without_struck,
 )
-from verifiers.commitment.asides import with_approximation, without_asides
+from verifiers.commitment.asides import with_approximation, without_asides, without_substances
 from verifiers.commitment.letters import LETTERS
 from verifiers.commitment.mentions import without_answer
 from verifiers.commitment.remarks import without_remark
@@ -140,6 +140,7 @@ class FirstLook:
         """Find the answer of a response."""
         source = response if explain else None
         response = without_other_fields(without_html(without_struck(response)))
+        response = without_substances(response) if self.is_sound else response
         response = without_confidence(response, max(0, len(response) - _AROUND_CHARS), len(response))
         response = without_remark(with_approximation(without_asides(response)))
         extraction = extract(response, self._params, MATH_CHANNELS, sent=source)
@@ -160,8 +161,7 @@ class FirstLook:
         if sentence_span is not None:
             return Found(response[slice(*sentence_span)], "found", judged_at(extraction, sentence_span).detail(explain))
         if (labelled := of_parts(response, extraction, self._references)) is not None:
-            first, last = extraction.candidates[0].span[0], extraction.candidates[-1].span[1]
-            return Found(labelled, extraction.reason, judged_at(extraction, (first, last)).detail(explain))
+            return Found(labelled.text, "found", judged_at(extraction, labelled.span).detail(explain))
         is_said = extraction.channel in _SAID and extraction.span is not None
         if extraction.span is not None and is_said and answer == response[slice(*extraction.span)]:
             span = stated(response, *extraction.span)
