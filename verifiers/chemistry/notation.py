@@ -24,7 +24,7 @@ _SIGNS: Final = {
     "": "ce pu mathrm mathbf mathit mathsf mathtt mathord mathbin mathrel operatorname text textrm textbf textit textsf "
     "textnormal textsub mbox rm bf it left right displaystyle boldsymbol bm limits big Big bigl bigr Bigl Bigr",
     "·": "cdot cdotp bullet ast centerdot times",
-    "→": "rightarrow longrightarrow xrightarrow to mapsto longmapsto implies Rightarrow Longrightarrow",
+    "→": "rightarrow longrightarrow xrightarrow xlongequal to mapsto longmapsto implies Rightarrow Longrightarrow",
     "←": "leftarrow longleftarrow xleftarrow",
     "⇌": "rightleftharpoons leftrightharpoons xrightleftharpoons xleftrightharpoons leftrightarrow longleftrightarrow "
     "xleftrightarrow rightleftarrows leftrightarrows Leftrightarrow",
@@ -49,7 +49,8 @@ _SPELLED: Final = (
     (r"[•∙⋅・*×⸱‧∗．]", "·"),
     (r"[−–—‐‑﹣－⊖]", "-"),
     (r"[＋⊕]", "+"),
-    (r"＝", "="),
+    (r"[=＝═]{1,3} ?[(（]?[^\x00-\x7f═→⇌←]{1,16}[)）]? ?[=＝═]{1,3}", "→"),  # =高温=
+    (r"(?:[=＝═] ?){2,4}|[＝═]", "="),
     (r"↑", "(g)"),
     (r"↓", "(s)"),
     (r"\((\d{1,6}/\d{1,6})\)", r"\1"),

@@ -71,6 +71,7 @@ from verifiers.commitment.extraction import Candidate, Extraction, Mentioned, Re
 from verifiers.commitment.figures import NUMBER, last_digit_end
 from verifiers.commitment.folding import fold
 from verifiers.commitment.groups import committed
+from verifiers.commitment.json_fields import without_other_fields
 from verifiers.commitment.labels import names_several
 from verifiers.commitment.lines import clause_end
 from verifiers.commitment.links import names_alternatives
@@ -91,6 +92,7 @@ from verifiers.commitment.readers import READERS, READERS_IF_NAMED
 from verifiers.commitment.roles import supposes
 from verifiers.commitment.sayings import ABSENCES, in_signs
 from verifiers.commitment.segment import Segment, final_segment
+from verifiers.commitment.spans import Span
 from verifiers.commitment.stance import Sentence, Stance, sentence_at
 from verifiers.commitment.statements import narrowed
 from verifiers.commitment.unreal import names_case, without_case, without_unreal
@@ -125,12 +127,14 @@ __all__ = [
     "stated",
     "stated_at_end",
     "supposes",
+    "tells_need",
     "wavers",
     "without_citations",
     "without_citations_at_end",
     "without_confidence",
     "without_courtesy",
     "without_html",
+    "without_other_fields",
     "without_struck",
 ]
 
@@ -161,6 +165,11 @@ def load_in_worker(payload: None) -> None:
 
 LOAD = Task("verifiers.commitment", "load_in_worker", time_limit_s=5.0, warm=(None,))
 """Has workers forked from a process that has loaded everything. It is registered and never called."""
+
+
+def tells_need(text: str, segment: Segment, span: Span) -> bool:
+    """Whether a sentence says that at least or at most a number of something is needed: "at least 3 moves are needed"."""
+    return sentence_at(text, span[0], segment.start, segment.end).tells_need(span)
 
 
 def extract(

@@ -1,13 +1,15 @@
 """Removes asides at the end of a text that state no other number.
 
 An aside shows how the number was computed (`12 (3 × 4)`), or gives the same value again (`3/4, or 0.75`). One that gives the
-value again in round figures is an approximation: `5/36, or about 13.9%` is `5/36 ≈ 13.9%`.
+value again in round figures is an approximation: `5/36, or about 13.9%` is `5/36 ≈ 13.9%`. One that gives a quantity again gives
+it in another unit, or its tolerance: `80 km/h (about 50 mph)`, `4.5 m (±0.5 m)`.
 """
 
 import re
 from fractions import Fraction
 
-from verifiers.commitment.cues import Kind, adverbs, cues, words
+from verifiers import cldr
+from verifiers.commitment.cues import Kind, adverbs, cues, listed, words
 
 _CHARS = 80
 _END = r"(?=[\s.。$*!)}\]]{0,6}(?:</answer>\s{0,4})?\Z)"
@@ -32,12 +34,42 @@ def without_asides(text: str) -> str:
         made = _CALCULATION.search(text, max(first, text.rfind("(") - 1))
         if made and _COUNTED_BEFORE.search(text, first, made.start()):
             text = _blank(text, *made.span())
+    if (same := _CONVERTED.search(text, first)) and _is_converted(same):
+        return _blank(text, *same.span("aside"))
     again = _AGAIN.search(text, first)
     is_same = again and _is_lead(again["lead"]) and _is_same(again["value"], again["again"])
     return _blank(text, *again.span("aside")) if again and is_same else text
 
 
 _WORDS = r"(?:\s[^\W\d_]{1,12}[²³]?){0,3}"
+_UNIT = r"°?[^\W\d_]{1,16}(?:/[^\W\d_]{1,8})?"
+_OTHER = rf"(?P<lead>[^\d(（]{{0,24}}?)(?:{_DIGITS}) ?(?P<other>{_UNIT})"
+_CONVERTED = re.compile(
+    rf"\d ?(?P<unit>{_UNIT})(?P<aside>(?:\s?[(（]|(?P<comma>, )){_OTHER}(?:[)）]|(?=[.\s])))" + _END
+)
+
+
+def _is_converted(found: re.Match[str]) -> bool:
+    """Whether an aside behind a quantity holds nothing but a quantity, with words that say that it is the same."""
+    is_led = _is_lead(found["lead"]) or (not found["comma"] and _leads_to_rounded(f"{found['lead']}≈"))
+    return is_led and all(name.casefold() in cldr.UNITS or name in _SYMBOLS for name in (found["unit"], found["other"]))
+
+
+def without_substances(text: str) -> str:
+    """A text of the same length, without the figures of a formula that an amount is of, at its end: "3.2 g of CO2 are formed"."""
+    start = max(0, len(text) - 2 * _CHARS)
+    for found in reversed([*_AMOUNT_OF.finditer(text, start)]):
+        is_unit = found["unit"].casefold() in cldr.UNITS or found["unit"] in _SYMBOLS
+        if is_unit and (found["of"] is None or found["of"].strip() in listed("of")):
+            first, stop = found.span("formula")
+            text = text[:first] + "".join("x" if sign.isdigit() else sign for sign in found["formula"]) + text[stop:]
+    return text
+
+
+_AMOUNT_OF = re.compile(
+    r"\d ?(?P<unit>[^\W\d_]{1,16})(?P<of> [^\W\d_]{1,4})? (?P<formula>[(\[]{0,2}[A-Z][A-Za-z\d₀-₉()\[\]]{1,24})"
+)
+_SYMBOLS = {symbol for atoms in cldr.UNITS.values() for symbol in atoms}
 _ROUNDED = re.compile(
     rf"(?<=[\d)}}$%π])(?P<lead>,?\s\(?\s?[^\W\d][^\n\d$]{{1,40}}?|\s\(?(?:≈|\\approx)\s?)"
     rf"(?P<again>{_VALUE})(?P<unit>{_WORDS})(?P<close>\)?){_END}"

@@ -35,12 +35,20 @@ _MAX_CHARS = 200
 
 def without_courtesy(text: str, begin: int, end: int) -> int:
     """The end of a part of a text without the courtesies, the check or the note at its end. A part of nothing else keeps them."""
+    for ended in _END_OF_PROOF.finditer(text, max(begin, end - _MAX_SIGN_CHARS), end):
+        end = ended.start() if ended.end() == end else end
     for _ in range(_MAX_SENTENCES):
         start = _last_courtesy(text, max(begin, end - _MAX_CHARS), end)
         if start is None:
             break
         end = strip(text, begin, start)[1]
     return without_afterword(text, begin, end)
+
+
+_SIGN_OF_END = r"(?:\\(?:blacksquare|square|Box|qed|QED)(?![a-zA-Z])|[∎□■◻◼]|\bQ\.?E\.?D\b\.?|\bCQFD\b)"
+_END_OF_PROOF = re.compile(rf"(?<=[\w$)}}\].。．])[,\s]{{1,8}}(?:\${_SIGN_OF_END}\$|{_SIGN_OF_END}(?!\$))\.?\s*")
+_MAX_SIGN_CHARS = 24
+"""A sign or letters that end a proof, behind what it proves."""
 
 
 def _last_courtesy(text: str, first: int, end: int) -> int | None:

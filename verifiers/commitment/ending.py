@@ -20,7 +20,7 @@ from verifiers.commitment.stance import UNMADE, Sentence, sentences
 _MAX_CHARS = 600
 """The last line or sentence is looked for in this many characters at the end."""
 _LEADS = frozenset([Kind.IS, Kind.SO])
-_APART = re.compile(r"[,:][*_]{0,3}\s")
+_APART = re.compile(r"[,:][*_]{0,3}\s|[，：][*_]{0,3}\s?")
 """What stands between a name or a label and its formula: "sodium chloride, NaCl", "**SMILES:** OCC"."""
 _IN_BRACKETS = re.compile(r"(?:\s\(|（)(?P<formula>[^\s()]{1,60}(?:\([^\s()]{1,20}\)[^\s()]{0,20})?)[)）][*_]{0,3}")
 _FORMULA = re.compile(r"(?<!\S)[(\\$*]{0,3}(?=[^\s,;]*[A-Z][^\s,;]*[A-Z\d])[^\s,;]{2,60}")

@@ -1,28 +1,59 @@
-"""The field `answer` of a JSON object that ends a text."""
+"""The field of a JSON object that holds the answer, where the object ends a text."""
 
 import json
 import re
 
 from verifiers.commitment.offers import Offer, last_matches
-from verifiers.commitment.spans import strip, unwrap
+from verifiers.commitment.spans import Span, strip, unwrap
 
-_JSON_KEY = re.compile(
-    r'"(?:final_?)?answer"\s{0,4}:\s{0,4}(?:"(?P<text>(?:[^"\\]|\\.)*)"|(?P<bare>[^\s",{}\[\]]+))', re.IGNORECASE
-)
+_TEXT = r'"(?:[^"\\]|\\.)*"'
+_FIELD = r'"(?:(?:final_?)?answer|(?P<option>choice|option|label|letter))"\s{0,4}:\s{0,4}'
+_VALUE = rf'(?P<list>\[\s?)?(?P<text>{_TEXT})(?(list)\s?\])|(?P<bare>[^\s",{{}}\[\]]+)'
+_JSON_FIELD = re.compile(rf"{_FIELD}(?:{_VALUE})", re.IGNORECASE)
+_CLOSED = re.compile(r"\}[\s`]{0,8}(?:</\w{1,20}>)?[\s`]{0,8}\Z")
 _MAX_JSON_CHARS = 4000
+_END_CHARS = 48
 
 
 def json_answer(text: str, start: int, end: int) -> Offer | None:
-    """The value of `answer` or `final_answer` in a JSON object that ends the text, fenced or not."""
-    end = strip(text, start, end, "`")[1]
-    start = max(start, end - _MAX_JSON_CHARS)
-    if not text.endswith("}", start, end) or (found := last_matches(_JSON_KEY.finditer(text, start, end), 1)) == []:
+    """The value of `answer` or `final_answer` in a JSON object that ends the text, fenced, tagged or not."""
+    place = _object(text, start, end)
+    fields = [each for each in _fields(text, place) if each["option"] is None]
+    if place is None or not fields:
         return None
-    for opening in (text.rfind("{", start, end), text.find("{", start, end)):
-        if _is_json(text[opening:end]):
-            inner = found[0].span("bare" if found[0]["text"] is None else "text")
-            return Offer(*unwrap(text, *strip(text, *inner)), opening, end)
-    return None
+    inner = fields[-1].span("bare") if fields[-1]["text"] is None else _inside(fields[-1].span("text"))
+    return Offer(*unwrap(text, *strip(text, *inner)), *place)
+
+
+def without_other_fields(text: str) -> str:
+    """A text of the same length without the fields beside the answer in a JSON object that ends it: its reasoning, its confidence."""
+    place = _object(text, 0, len(text))
+    fields = _fields(text, place)
+    if place is None or len(fields) != 1:
+        return text
+    (opening, end), (first, last) = place, fields[0].span()
+    blanks = " " * (first - opening - 1), " " * (end - 1 - last)
+    return f"{text[: opening + 1]}{blanks[0]}{text[first:last]}{blanks[1]}{text[end - 1 :]}"
+
+
+def _inside(quoted: Span) -> Span:
+    return quoted[0] + 1, quoted[1] - 1
+
+
+def _fields(text: str, place: Span | None) -> list[re.Match[str]]:
+    return [] if place is None else last_matches(_JSON_FIELD.finditer(text, *place), 2)
+
+
+def _object(text: str, start: int, end: int) -> Span | None:
+    """The place of the JSON object that ends a text."""
+    begin = max(start, end - _END_CHARS)
+    closed = _CLOSED.search(text, begin, end) if text.find("}", begin, end) >= 0 else None
+    if closed is None:
+        return None
+    stop = closed.start() + 1
+    begin = max(start, stop - _MAX_JSON_CHARS)
+    openings = text.rfind("{", begin, stop), text.find("{", begin, stop)
+    return next(((opening, stop) for opening in openings if opening >= 0 and _is_json(text[opening:stop])), None)
 
 
 def _is_json(text: str) -> bool:

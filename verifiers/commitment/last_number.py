@@ -23,6 +23,7 @@ from verifiers.commitment.main_clause import without_restrictions
 from verifiers.commitment.measures import whole_measure
 from verifiers.commitment.mentions import note
 from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
+from verifiers.commitment.premises import past_premise
 from verifiers.commitment.roles import is_bound_to_words, is_label
 from verifiers.commitment.sayings import divides, may_divide
 from verifiers.commitment.spans import strip
@@ -74,7 +75,7 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
     is_time = clock is not None and clock.start() <= offers[-1].start < clock.end()
     if clock is not None and is_time:
         offers = [Offer(*clock.span(), *clock.span())]
-    offers = without_restrictions(text, start, end, offers)
+    offers = without_restrictions(text, start, end, _without_premise(text, start, end, offers))
     if len(offers) > 1 and _is_range(text, start, *offers[-2:]):
         return Offers(offers, "conflicting_answers")
     if len(offers) > 1 and _is_quotient(text, start, end, *offers[-2:]):
@@ -110,6 +111,14 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
     if _is_one_of_a_list(text, start, end, last):
         return Offers(offers, "conflicting_answers")
     return Offers(_whole(text, start, end, offers))
+
+
+def _without_premise(text: str, start: int, end: int, offers: list[Offer]) -> list[Offer]:
+    """The numbers without those of a premise or a condition: the 20 of "When r = 5, P = 20"."""
+    sentence = sentence_at(text, offers[-1].start, start, end)
+    place = past_premise(sentence, listed("premises") | listed("conditions")) if len(offers) > 1 else 0
+    behind = [each for each in offers if place < len(sentence.words) and each.start >= sentence.words[place].start]
+    return behind if place and behind else offers
 
 
 def _is_discarded(text: str, start: int, end: int, kept: Offer, last: Offer) -> bool:

@@ -27,7 +27,7 @@ _MAX_CHARS = 4000
 
 
 def read_lines(text: str, start: int, end: int) -> Offers:
-    if text[end - 1] in "}`" and (fields := json_answer(text, start, end)) is not None:
+    if text[end - 1] in "}`>" and (fields := json_answer(text, start, end)) is not None:
         return with_boxes(text, [fields])
     announced = announcements(text, start, end)
     offers: list[Offer] = []

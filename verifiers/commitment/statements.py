@@ -13,9 +13,10 @@ from verifiers import numerals
 from verifiers.commitment.absences import without_reason
 from verifiers.commitment.amounts import is_counted, leads_to_number
 from verifiers.commitment.bare import read_bare
-from verifiers.commitment.cues import Kind, Word, listed, words
+from verifiers.commitment.cues import Cue, Kind, Word, listed, words
 from verifiers.commitment.figures import NUMBER
 from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
+from verifiers.commitment.premises import past_premise
 from verifiers.commitment.sayings import divides, finds_none, in_signs, names_value, relates, subject_end
 from verifiers.commitment.spans import Span, strip, trim, unwrap
 from verifiers.commitment.stance import UNMADE, Sentence, Stance, sentences
@@ -52,8 +53,32 @@ def read_statement(text: str, start: int, end: int) -> Offers:
     found = _option_line(text, start, line_start, end) or _yes_or_no(text, line_start, end)
     if found is None:
         in_line = list(sentences(text, line_start, end))
-        found = _stated(without_reason(in_line[-1])) if in_line else None
+        found = _stated(_main_clause(without_reason(in_line[-1]))) if in_line else None
     return NO_OFFERS if found is None else Offers((Offer(*found, *found),))
+
+
+def _main_clause(sentence: Sentence) -> Sentence:
+    r"""A sentence up to the formula that a reason explains, and without the premise before a clause that is a formula.
+
+    So the area is $2π$, as desired    Since $r = \sqrt5$, $P = 4\sqrt5$    $r=\sqrt5$より、$P=4\sqrt5$である
+    """
+    text = sentence.text
+    for cue in sentence.cues:
+        is_reason = cue.kind is Kind.BECAUSE and sentence.words[cue.first].text not in listed("supposes")
+        place = sentence.words[cue.first].start if is_reason else sentence.start
+        end = strip(text, sentence.start, place, ",，、 ")[1]
+        told = Sentence(text, sentence.start, end, sentence.stop)
+        rest = Sentence(text, place, sentence.end, sentence.stop)
+        is_unreal = any(word.text in listed("conditional") for word in told.words)
+        if text.endswith(_FORMULA_ENDS, sentence.start, end) and rest.kinds.isdisjoint(_REVERSES) and not is_unreal:
+            return told
+    behind = past_premise(sentence, listed("premises"))
+    starts = text.startswith(("$", "\\("), sentence.words[behind].start) if 0 < behind < len(sentence.words) else False
+    return Sentence(text, sentence.words[behind].start, sentence.end, sentence.stop) if starts else sentence
+
+
+_FORMULA_ENDS = ("$", "\\)")
+_REVERSES = frozenset([Kind.NOT, Kind.WRONG, Kind.BAD, Kind.BUT, Kind.BACK, Kind.NO, Kind.NONE, Kind.MAYBE, Kind.FALSE])
 
 
 def _option_line(text: str, start: int, line_start: int, end: int) -> Span | None:
@@ -344,7 +369,17 @@ def _counts(word: str) -> bool:
 
 def _is_open(sentence: Sentence, start: int) -> bool:
     """Whether a sentence denies, doubts or supposes something."""
-    return any(cue.kind in _OPEN and not _is_quotient(sentence, cue.first) for cue in sentence.cues)
+    return any(_opens(sentence, cue) and not _is_quotient(sentence, cue.first) for cue in sentence.cues)
+
+
+def _opens(sentence: Sentence, cue: Cue) -> bool:
+    """Whether a cue denies, doubts or supposes: not "other" without an answer's noun, nor the article o that begins a sentence."""
+    if cue.kind is Kind.FIND and cue.stop == cue.first + 1:
+        return sentence.begins(_ANSWERS, sentence.past_cue(cue.stop, Kind.RIGHT))
+    return cue.kind in _OPEN and (cue.kind is not Kind.OR or cue.first > 0)
+
+
+_ANSWERS = frozenset([Kind.ANSWER, Kind.RESULT])
 
 
 def _is_quotient(sentence: Sentence, place: int) -> bool:
@@ -435,7 +470,18 @@ def _leads(sentence: Sentence) -> list[int]:
     leads += [cue.stop + 1 for cue in sentence.cues if cue.kind is Kind.SO and _begins_formula(said, cue.stop, ",，、")]
     leads += [place + 1 for place in range(len(said)) if _is_verb(sentence, place) and _begins_formula(said, place)]
     leads += [cue.stop + 1 for cue in sentence.cues if cue.kind is Kind.HAS and _is_noun(sentence, cue.stop)]
+    equals = next((at for at, word in enumerate(said) if not word.text.isalpha()), 0)
+    leads += [equals + 1] if equals and said[equals].text == "=" and _is_name(sentence, said[:equals]) else []
     return leads + [place + 1 for place, word in enumerate(said) if word.text in ":："]
+
+
+def _is_name(sentence: Sentence, said: Sequence[Word]) -> bool:
+    """Whether words name a quantity, and are no letter of mathematics: "Area = 2π", 原式=2a+b."""
+    is_word = said[-1].end - said[0].start > 1 and sentence.text[said[0].start : said[-1].end].isalpha()
+    return is_word and (len(said[0].text) > _MAX_LETTERS or not said[0].text.isascii())
+
+
+_MAX_LETTERS = 3
 
 
 def _begins_formula(said: Sequence[Word], place: int, signs: str = "") -> bool:
@@ -464,20 +510,40 @@ def _behind_verb(sentence: Sentence, start: int, end: int) -> Span | None:
 
 
 def _behind_subject(sentence: Sentence, start: int, end: int) -> Span | None:
-    """The only formula of a sentence, at its end, behind a verb and its subject: "Also beträgt die Fläche $2π$"."""
+    """The only formula of a sentence, at its end, behind a verb and a few words ("Also beträgt die Fläche $2π$", "est égale à $2π$"),
+    or before the verb that ends the sentence ("Alan $2π$ olur").
+    """
     formulas = [*_FORMULA.finditer(sentence.text, start, end)]
     if len(formulas) != 1 or formulas[0].end() != end:
         return None
     last = sentence.place(formulas[0].span())[0]
-    verbs = [cue.stop for cue in sentence.cues if cue.kind is Kind.IS and cue.stop < last]
+    verbs = [cue.stop for cue in sentence.cues if cue.kind in _LEADS_ON and cue.stop < last]
+    verbs = verbs or [0] * (end < sentence.end and sentence.begins(_ENDS, sentence.place((end, end + 1))[0]))
     subject = sentence.words[max(verbs) : last] if verbs else []
+    subject = subject[1:] if subject and subject[0].text in ",，、" else subject
     known = {cue.kind for cue in sentence.cues if verbs and max(verbs) <= cue.first < last}
-    is_subject = 0 < len(subject) <= _MAX_SUBJECT and all(word.text.isalpha() for word in subject)
+    is_subject = 0 < len(subject) <= _MAX_SUBJECT and all(word.text[0].isalpha() for word in subject)
     return _expression(sentence.text, formulas[0].start(), end) if is_subject and known <= _OF_SUBJECTS else None
 
 
 _MAX_SUBJECT = 4
-_OF_SUBJECTS = frozenset([Kind.THE, Kind.RIGHT, Kind.ANSWER, Kind.RESULT, Kind.NOUN, Kind.ABOUT, Kind.ONLY])
+_LEADS_ON = frozenset([Kind.IS, Kind.HAS, Kind.SO])
+_ENDS = frozenset([Kind.ENDS])
+_OF_SUBJECTS = frozenset(
+    [
+        Kind.THE,
+        Kind.RIGHT,
+        Kind.ANSWER,
+        Kind.RESULT,
+        Kind.NOUN,
+        Kind.ABOUT,
+        Kind.ONLY,
+        Kind.STAGE,
+        Kind.GREETS,
+        Kind.COMPLEMENT,
+        Kind.FIND,
+    ]
+)
 
 
 def _is_noun(sentence: Sentence, place: int) -> bool:

@@ -26,10 +26,12 @@ from verifiers.commitment import (
     judged_at,
     stated,
     wavers,
+    without_confidence,
     without_html,
+    without_other_fields,
     without_struck,
 )
-from verifiers.commitment.asides import with_approximation, without_asides
+from verifiers.commitment.asides import with_approximation, without_asides, without_substances
 from verifiers.commitment.breakdowns import without_breakdown
 from verifiers.commitment.letters import LETTERS
 from verifiers.commitment.mentions import without_answer
@@ -138,7 +140,10 @@ class FirstLook:
     def find(self, response: str, explain: bool) -> Found:
         """Find the answer of a response."""
         source = response if explain else None
-        response = without_remark(with_approximation(without_asides(without_html(without_struck(response)))))
+        response = without_other_fields(without_html(without_struck(response)))
+        response = without_substances(response) if self.is_sound else response
+        response = without_confidence(response, max(0, len(response) - _AROUND_CHARS), len(response))
+        response = without_remark(with_approximation(without_asides(response)))
         response = without_breakdown(response) if self.is_sound else response
         extraction = extract(response, self._params, MATH_CHANNELS, sent=source)
         extraction = corrected(response, extraction, self._params.on_conflict)
@@ -158,13 +163,14 @@ class FirstLook:
         if sentence_span is not None:
             return Found(response[slice(*sentence_span)], "found", judged_at(extraction, sentence_span).detail(explain))
         if (labelled := of_parts(response, extraction, self._references)) is not None:
-            first, last = extraction.candidates[0].span[0], extraction.candidates[-1].span[1]
-            return Found(labelled, extraction.reason, judged_at(extraction, (first, last)).detail(explain))
+            return Found(labelled.text, "found", judged_at(extraction, labelled.span).detail(explain))
         is_said = extraction.channel in _SAID and extraction.span is not None
         if extraction.span is not None and is_said and answer == response[slice(*extraction.span)]:
             span = stated(response, *extraction.span)
             answer = response[slice(*span)]
             extraction = judged_at(extraction, span)
+        if self.is_sound and answer is not None and extraction.channel is Channel.FINAL_STATEMENT:
+            answer = _value_of(answer)
         if answer is not None and extraction.span is not None and not is_number(answer):
             figures = parts.in_figures(answer, response[: extraction.span[1]][-_AROUND_CHARS:])
             is_cut_out = figures != answer and extraction.channel is Channel.LAST_NUMBER
@@ -202,6 +208,22 @@ class FirstLook:
         if not is_clear:
             return None
         return Verdict(_OK, 0.0, "wrong_answer", clip(answer), {**finding.detail, "method": "exact"})
+
+
+def _value_of(equation: str) -> str:
+    """The number that a last sentence says an expression of several letters has, where a number was asked for: `x + y = 5`."""
+    left, *between, right = equation.split("=") if "=" in equation else ("", equation)
+    letters = set(_LETTER.findall(_COMMAND.sub(" ", left)))
+    is_value = len(letters) > 1 and is_number(right.strip()) and not any(map(_LETTER.search, between))
+    is_value = is_value and not _RELATION.search(left)
+    return right.strip() if is_value else equation
+
+
+_LETTER, _COMMAND, _RELATION = (
+    re.compile(r"[a-z]"),
+    re.compile(r"\\[a-zA-Z]+"),
+    re.compile(r"[<>≤≥≠≈]|\\(?:[ngl]e|[lg]t|approx)"),
+)
 
 
 def _is_day(reference: str) -> bool:

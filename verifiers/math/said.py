@@ -4,6 +4,7 @@ Only the reference shows which word of a sentence is the answer, as with the tex
 that word: behind a verb or a conclusion, at its end or before a last noun, without a doubt, a question or an "or".
 """
 
+import re
 from collections.abc import Sequence
 
 from verifiers.commitment import Extraction, ExtractionParams, final_segment
@@ -26,9 +27,10 @@ _CHARS = 300
 def said_last(response: str, references: Sequence[str], params: ExtractionParams, outcome: Extraction) -> Span | None:
     """The place of the reference that the last sentence states; None if another answer was found or marked."""
     wordings = [words for reference in references if (words := _words(reference)) is not None]
+    is_circled = any(_CIRCLED.fullmatch(unwrap(reference)) for reference in references)
     is_time = any(len(reference) <= _CHARS and time_of_day(reference) for reference in references)
     if (
-        not (wordings or is_time)
+        not (wordings or is_time or is_circled)
         or outcome.channel is not None
         or outcome.reason != "no_answer"
         or params.extract != "auto"
@@ -40,10 +42,25 @@ def said_last(response: str, references: Sequence[str], params: ExtractionParams
         return None
     if is_time and (time := _time(tail[-1])) is not None:
         return time
+    if is_circled:
+        return _circled(tail[-1])
     last = _without_contrast(tail[-1])
     return next(
         (answer for words in wordings if (answer := _judged(last, words) or _stated(last, words)) is not None), None
     )
+
+
+def _circled(sentence: Sentence) -> Span | None:
+    """The only circled numbers of a sentence, at its end and behind a verb: 其中正确的序号是①③."""
+    runs = [*_CIRCLED.finditer(sentence.text, sentence.start, sentence.end)]
+    if len(runs) != 1 or sentence.asks or not sentence.kinds.isdisjoint((_OPEN | {Kind.BAD}) - {Kind.HAS}):
+        return None
+    first, stop = sentence.place(runs[0].span())
+    is_led = any(cue.kind in (Kind.IS, Kind.SO, Kind.HAS) and cue.stop <= first for cue in sentence.cues)
+    return runs[0].span() if is_led and sentence.ends(stop) else None
+
+
+_CIRCLED = re.compile(r"[①-⑳](?:[、，,和 ]?[①-⑳]){0,19}")
 
 
 def _without_contrast(sentence: Sentence) -> Sentence:

@@ -12,7 +12,7 @@ from msgspec.structs import replace as replace_struct
 
 from verifiers import commitment, numerals
 from verifiers.commitment import Channel, amounts, spelled
-from verifiers.commitment.asides import without_asides
+from verifiers.commitment.asides import without_asides, without_substances
 from verifiers.commitment.breakdowns import without_breakdown
 from verifiers.commitment.remarks import without_attained
 from verifiers.numerals.local import languages_for
@@ -74,7 +74,7 @@ def statement(
     """Find the number that the response commits to, in figures or in words."""
     original = response if explain else None
     response = commitment.without_citations(commitment.without_html(commitment.without_struck(response)))
-    response = without_breakdown(without_attained(notation.with_ascii_marks(response)))
+    response = without_breakdown(without_attained(notation.with_ascii_marks(without_substances(response))))
     scene = _scene(without_asides(notation.without_modulus(notation.without_remark(response))), params, original)
     if (span := scene.extraction.span) is not None:
         bare = commitment.without_confidence(scene.response, max(0, span[0] - _WIDER_CHARS), span[1] + _WIDER_CHARS)
@@ -223,7 +223,8 @@ def _stated(scene: _Scene, params: commitment.ExtractionParams) -> str | None:
     sign = "-" if _DASH_BEFORE.search(response[max(0, start - 4) : start]) else ""
     sign = "$" if _DOLLAR_BEFORE.search(response[max(0, start - 4) : start]) else sign
     name = _NAME_BEFORE.search(head) if "=" in text else None
-    lead = bound[0] if bound else amounts.bound_before(head) or (name[0] if name else sign)
+    is_need = commitment.tells_need(response, scene.segment, (start, end))
+    lead = bound[0] if bound else ("" if is_need else amounts.bound_before(head)) or (name[0] if name else sign)
     return lead + (lead_digits[0] if lead_digits else "") + text + _told_behind(scene, (start, end), head)
 
 
