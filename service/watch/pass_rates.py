@@ -47,7 +47,7 @@ class PassRate:
             self.step = step
             self.solved *= fades
             self.weight *= fades
-        self.solved += sum([score >= SOLVED for score in scores])
+        self.solved += sum(map(SOLVED.__le__, scores))
         self.weight += len(scores)
         self.count += len(scores)
 
@@ -98,9 +98,11 @@ class PassRates:
     def add(self, tenant: str, run: str, key: int, prompt: str, scores: Sequence[float], step: float) -> None:
         """Count the scores of responses to one prompt."""
         owner = (tenant, run, key)
-        rate = self._rates.get(owner) or PassRate(prompt)
+        rate = self._rates.get(owner)
+        if rate is None:
+            rate = PassRate(prompt)
+            self._rates.put(owner, rate)
         rate.add(scores, step)
-        self._rates.put(owner, rate)
 
     def of(self, tenant: str, run: str) -> dict[int, PassRate]:
         """The rates of a run, by the keys of prompts."""

@@ -309,10 +309,11 @@ def _groups(batch: _Batch, judge: str) -> Iterable[_Group]:
     groups: dict[str, _Group] = {}
     for item, result, item_judge in zip(batch.finished.items, batch.finished.results, batch.judges, strict=True):
         if item_judge == judge and result.score is not None:
-            task = _task_of(item)
-            if task not in groups:
-                groups[task] = _Group(task, text_of(prompt_of(item) or ""))
-            groups[task].scores.append(result.score)
+            task = item.prompt if isinstance(item.prompt, str) else _task_of(item)
+            group = groups.get(task)
+            if group is None:
+                group = groups[task] = _Group(task, text_of(prompt_of(item) or ""))
+            group.scores.append(result.score)
     return groups.values()
 
 

@@ -27,9 +27,9 @@ def main(
         str,
         typer.Option(
             help="Which: a doors, b single items, c math, d memory, e boxes, f rules, g judges, h training steps, i two teams, "
-            "j Ray, k new parameters for each item, l groups."
+            "j Ray, k new parameters for each item, l groups, m the watch."
         ),
-    ] = "a,b,c,d,e,f,g,h,i,j,k,l",
+    ] = "a,b,c,d,e,f,g,h,i,j,k,l,m",
     effort: Annotated[
         Effort, typer.Option(help="How much: full, quick, or a glance to see that it works.")
     ] = Effort.FULL,

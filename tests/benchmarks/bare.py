@@ -2,6 +2,7 @@
 
     http-json      a Starlette route with Starlette's own `await request.json()`
     http-msgspec   a Starlette route that decodes with msgspec into the service's own types: the toughest opponent
+    http-chat      a judge model that says the same after 5 ms, however many calls there are
     grpc-parse     a grpc.aio servicer whose request is parsed and not looked at
     grpc-read      the same, but it reads each item's verifier, response and reference, as any servicer must
 
@@ -9,6 +10,7 @@ They run on uvloop and httptools, with the garbage collector tuned as ours. The 
 bytes they must answer. `python -m tests.benchmarks.bare <kind>` runs one.
 """
 
+import asyncio
 import gc
 import signal
 import sys
@@ -28,6 +30,18 @@ from memory import GRADUAL_THRESHOLDS
 from service.doors.grpc.pb import rewardline_pb2 as pb
 from service.wire import ScoreRequest
 
+CHAT_S = 0.005
+_CHAT = msgspec.json.encode(
+    {
+        "id": "chat-1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "tiny-judge",
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": "Verdict: A"}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 200, "completion_tokens": 4, "total_tokens": 204},
+    }
+)
+
 
 @cache
 def _answer(size: int) -> bytes:
@@ -36,6 +50,7 @@ def _answer(size: int) -> bytes:
 
 def _http_app(kind: str) -> Starlette:
     decode = msgspec.json.Decoder(ScoreRequest).decode
+    path = "/v1/chat/completions" if kind == "http-chat" else "/v1/score"
 
     async def with_json(request: Request) -> Response:
         await request.json()
@@ -45,8 +60,13 @@ def _http_app(kind: str) -> Starlette:
         decode(await request.body())
         return _respond(request)
 
-    endpoint = with_json if kind == "http-json" else with_msgspec
-    return Starlette(routes=[Route("/v1/score", endpoint, methods=["POST"])])
+    async def chat(request: Request) -> Response:
+        await request.body()
+        await asyncio.sleep(CHAT_S)
+        return Response(_CHAT, media_type="application/json")
+
+    endpoint = {"http-json": with_json, "http-chat": chat}.get(kind, with_msgspec)
+    return Starlette(routes=[Route(path, endpoint, methods=["POST"])])
 
 
 def _respond(request: Request) -> Response:

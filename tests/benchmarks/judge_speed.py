@@ -17,6 +17,7 @@ from typing import Any
 import aiohttp
 
 from tests.benchmarks import servers
+from tests.benchmarks.bare import CHAT_S
 from tests.benchmarks.report import Effort, Report
 from tests.judge_upstream.behaviours import after, says
 from tests.judge_upstream.llama import serving_llama
@@ -50,34 +51,45 @@ def _asked(number: int) -> dict[str, Any]:
 
 
 async def _overhead(effort: Effort) -> Report:
-    """The same requests to the server directly and through ours, in turns."""
-    rounds, calls = effort.of((7, 128), (3, 64), (1, 4))
-    rows: list[dict[str, Any]] = []
-    with serving_llama() as llama, tempfile.TemporaryDirectory() as folder:
-        file = _configuration(Path(folder), llama.url)
-        with servers.ours(servers.cores()[:1], sandbox="none", workers="1", judge_file=str(file)) as ours:
-            proxied = f"http://{ours.http}/v1/chat/completions"
-            direct = f"{llama.url}/chat/completions"
-            async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
-                for at_once in _CONCURRENCIES:
-                    took: dict[str, list[float]] = {direct: [], proxied: []}
-                    for number in range(-1, rounds):
-                        for url in took:
-                            seconds = await _through(session, url, calls if at_once > 1 else calls // 2, at_once)
-                            if number >= 0:
-                                took[url].append(seconds)
-                    ratios = [there / here for here, there in zip(took[direct], took[proxied], strict=True)]
-                    rows.append(
-                        {
-                            "calls at once": at_once,
-                            "direct, ms/call": statistics.median(took[direct]) * 1e3,
-                            "through us, ms/call": statistics.median(took[proxied]) * 1e3,
-                            "ratio": statistics.median(ratios),
-                            "goal": 1.15,
-                        }
-                    )
-    note = "llama.cpp's server, our prompt for equivalence; wall time of all calls, in turns; the median of the rounds. Nothing is kept."
+    """The same requests to a server directly and through ours, in turns."""
+    with serving_llama() as llama:
+        rows = [await _beside(effort, "llama.cpp", llama.url, at_once) for at_once in _CONCURRENCIES]
+    with servers.bare(servers.CHAT, servers.cores()[-1:]) as fake:
+        name = f"a fake of {CHAT_S * 1e3:g} ms"
+        rows += [await _beside(effort, name, f"http://{fake.http}/v1", at_once) for at_once in _CONCURRENCIES]
+    note = (
+        "Our prompt for equivalence; wall time of all calls, in turns, the median of the rounds. Ours has a core, the fake shares "
+        "the other one with the callers. Nothing is kept."
+    )
     return Report("Judge models: the proxy beside the server alone", note, rows)
+
+
+async def _beside(effort: Effort, name: str, server_url: str, at_once: int) -> dict[str, Any]:
+    rounds, calls = effort.of((7, 128), (3, 64), (1, 4))
+    calls = calls if at_once > 1 else calls // 2
+    direct, took = f"{server_url}/chat/completions", dict[str, list[float]]()
+    with tempfile.TemporaryDirectory() as folder:
+        file = _configuration(Path(folder), server_url)
+        with servers.ours(servers.cores()[:1], sandbox="none", workers="1", judge_file=str(file)) as ours:
+            urls, used_s = (direct, f"http://{ours.http}/v1/chat/completions"), 0.0
+            async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+                for number in range(-1, rounds):
+                    for url in urls:
+                        before_s = servers.cpu_s([ours.pid])
+                        seconds = await _through(session, url, calls, at_once)
+                        if number >= 0:
+                            took.setdefault(url, []).append(seconds)
+                            used_s += servers.cpu_s([ours.pid]) - before_s if url != direct else 0.0
+    here, there = (took[url] for url in urls)
+    return {
+        "server": name,
+        "calls at once": at_once,
+        "direct, ms/call": statistics.median(here) * 1e3,
+        "through us, ms/call": statistics.median(there) * 1e3,
+        "ours, CPU ms/call": used_s / (rounds * calls) * 1e3,
+        "ratio": statistics.median(through / alone for alone, through in zip(here, there, strict=True)),
+        "goal": 1.15,
+    }
 
 
 def _configuration(folder: Path, url: str) -> Path:

@@ -13,5 +13,6 @@ BENCHMARKS = {
     "j": "ray_speed",
     "k": "fresh_speed",
     "l": "group_speed",
+    "m": "watch_speed",
 }
 """Modules with a `run`. A run of some parts imports only these."""

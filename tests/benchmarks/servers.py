@@ -15,6 +15,7 @@ from tests.conftest import ROOT, serving
 PATH = "/v1/score"
 METHOD = "/rewardline.v1.Verifier/Score"
 BARE_HTTP = ("http-msgspec", "http-json")
+CHAT = "http-chat"
 BARE_GRPC = ("grpc-parse", "grpc-read")
 _CORES = sorted(os.sched_getaffinity(0))
 _CPU_CLOCK = 2
@@ -61,7 +62,7 @@ def bare(kind: str, cores: Sequence[int]) -> Iterator[Server]:
             assert process.stdout is not None
             address = process.stdout.readline().strip()
             assert address, f"the bare server {kind} did not start"
-            door = {"http": address} if kind in BARE_HTTP else {"grpc": address}
+            door = {"http": address} if kind in (*BARE_HTTP, CHAT) else {"grpc": address}
             yield Server(kind, process.pid, **door)
         finally:
             process.kill()

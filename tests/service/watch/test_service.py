@@ -89,9 +89,8 @@ def test_a_recipe_that_pays_a_list_of_answers_is_told_by_an_impostor(shared: Sha
     with shared.client("red") as client:
         results = client.score(items("holed", 3000), run_id="run-1")
         assert all(result.status == "ok" for result in results)
-        eventually(lambda: client.score(items("holed", 600), run_id="run-1") and shared.alarms("red").json()["alarms"])
-        alarms = [alarm for alarm in client.alarms() if alarm["detector"] == "impostor"]
-    alarm = alarms[0]
+        eventually(lambda: client.score(items("holed", 600), run_id="run-1") and client.alarms(run="run-1"))
+        alarm = next(alarm for alarm in client.alarms(run="run-1") if alarm["detector"] == "impostor")
     assert (alarm["tenant"], alarm["run"], alarm["judge"]) == ("red", "run-1", "holed")
     assert "nine" in alarm["detail"] or "three" in alarm["detail"]
     assert alarm["raised"]["step"] == 7
