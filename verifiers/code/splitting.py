@@ -97,7 +97,20 @@ def _holds(value: bytes, gold: bytes, likeness: Likeness) -> bool:
         return number is not None and gold_number is not None and abs(number - gold_number) < likeness.tolerance
     if value == gold:
         return b'{"$":"nan"}' not in value
+    if b'{"$":"u' in value + gold and any(
+        _equals_modulo(_decoded(a), _decoded(b)) for a, b in ((value, gold), (gold, value))
+    ):
+        return True
     return likeness.is_loose and _equals_loosely(_decoded(value), _decoded(gold))
+
+
+def _equals_modulo(large: Any, number: Any) -> bool:
+    """Whether C's `==` holds between a large unsigned number and another: `UINT_MAX == -1`."""
+    if not isinstance(large, dict) or type(number) is not int:
+        return False
+    bits = {"u32": 32, "u64": 64}.get(str(large.get("$")), 0)
+    is_wrapped = bits > 0 and -(2 ** (bits - 1)) <= number < 0
+    return bits > 0 and large.get("of") == (number + 2**bits if is_wrapped else number)
 
 
 def _decoded(value: bytes) -> Any:

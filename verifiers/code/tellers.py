@@ -215,13 +215,16 @@ static void rewardline_real(long double n) {
     else { snprintf(out, sizeof out, "%.21Lg", n == 0 ? 0 : n); rewardline_line("%s\n", out); }
 }
 static void rewardline_whole(long long n) { char out[32]; snprintf(out, sizeof out, "%lld", n); rewardline_line("%s\n", out); }
-static void rewardline_natural(unsigned long long n) {
-    char out[32];
-    snprintf(out, sizeof out, "%llu", n);
+static void rewardline_modular(unsigned long long n, int bits) {
+    char out[64];
+    if (n >> (bits - 1)) snprintf(out, sizeof out, "{\"$\":\"u%d\",\"of\":%llu}", bits, n);
+    else snprintf(out, sizeof out, "%llu", n);
     rewardline_line("%s\n", out);
 }
+static void rewardline_unsigned(unsigned n) { rewardline_modular(n, 32); }
+static void rewardline_natural(unsigned long long n) { rewardline_modular(n, 64); }
 #define rewardline_tell(x) _Generic((x), char*: rewardline_text, const char*: rewardline_text, \
-    float: rewardline_real, double: rewardline_real, long double: rewardline_real, \
+    float: rewardline_real, double: rewardline_real, long double: rewardline_real, unsigned: rewardline_unsigned, \
     unsigned long: rewardline_natural, unsigned long long: rewardline_natural, default: rewardline_whole)(x)
 """
 

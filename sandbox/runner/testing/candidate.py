@@ -44,6 +44,7 @@ from sandbox.runner.values.encoding import (
     TooLarge,
     bases_of,
     dumped,
+    fields_of,
     in_namespace,
     mro_of,
     namespace_of,
@@ -112,12 +113,8 @@ class _ObjectEncoder(LendingEncoder):
             return image_of_defaults(self, value)
         if id(kind) in self.named_tuples:
             return super().reduced(value, kind)
-        if (
-            _root(kind) == "numpy"
-            and getattr(value, "dtype", None) is not None
-            and (value.dtype.names or type_name(kind) == "MaskedArray")
-        ):
-            return self.foreign(value)  # records
+        if _root(kind) == "numpy" and _is_of_records(value, kind):
+            return self.foreign(value)
         for base in mro_of(kind):
             if id(base) in VALUES:
                 if _root(kind) in _OF_TABLES:
@@ -127,6 +124,14 @@ class _ObjectEncoder(LendingEncoder):
             if id(base) in _CONTAINER_IDS:
                 return self.foreign(value)
         return super().reduced(value, kind)
+
+
+def _is_of_records(value: Any, kind: type) -> bool:
+    """Whether a value of numpy has more than its items, as a record's fields of texts or an array's mask."""
+    dtype = getattr(value, "dtype", None)
+    if dtype is None or not (dtype.names or type_name(kind) == "MaskedArray"):
+        return False
+    return type_name(kind) != "ndarray" or not fields_of(dtype)
 
 
 class _Callback:

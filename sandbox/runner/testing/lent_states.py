@@ -4,6 +4,7 @@ import collections
 import copy
 import functools
 import io
+import threading
 import types
 from collections.abc import Iterator
 from typing import Any, Final
@@ -15,6 +16,7 @@ from sandbox.runner.testing.remote_objects import Remote
 
 _CONTAINERS: Final = (list, dict, set, bytearray, collections.deque)
 _BUFFERS: Final = (io.StringIO, io.BytesIO)
+_LOCKS: Final = (type(threading.Lock()), type(threading.RLock()))
 _NESTING: Final = (tuple, frozenset)
 _ATOMS: Final = frozenset(map(id, (type(None), bool, int, float, complex, str, bytes)))
 
@@ -46,7 +48,8 @@ class LentStates:
         changed = [(thing, held) for thing, held in self._held if not _is_same(held, _held_by(thing))]
         if not changed:
             return {}
-        copies: dict[int, Any] = {}
+        # A queue is copied with the locks that it has.
+        copies = {id(value): value for _, (_, values, _) in self._held for value in values if isinstance(value, _LOCKS)}
         for thing, _ in self._held:
             _copy(thing, copies)
         for thing, held in changed:

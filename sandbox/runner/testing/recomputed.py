@@ -6,7 +6,8 @@
 
 In such tests the program's changes of its arguments stay in its own process. The tests' text decides. They come back, as
 always, if it looks at what became of an argument: it calls for nothing else (`f(data)`), or compares the argument itself
-(`assert data == [1, 2]`), or changes it and expects nothing of it. Its type and bounds of its length tell nothing. A value counts with all that has parts of it: other names, loop variables,
+(`assert data == [1, 2]`), or wants it back (`assert f(data) is data`) or changes it, and expects nothing of it. Its type
+and bounds of its length tell nothing. A value counts with all that has parts of it: other names, loop variables,
 parameters of the tests' functions.
 """
 
@@ -114,7 +115,8 @@ class _Uses:
         }
         looked = {self._group(key) for node in self._nodes for key in self._looked_at(node, first)}
         changed = {self._group(key) for node in self._nodes for key in self._changed(node, first)}
-        looked |= changed - {*map(self._group, self._expected())}
+        same = {self._group(key) for node in self._nodes for key in self._to_be_same(node)}
+        looked |= (changed | same) - {*map(self._group, self._expected())}
         return bool(passed & reads) and not passed & reads & looked
 
     # What a text says of its variables.
@@ -262,9 +264,14 @@ class _Uses:
                 keys = (self._key(branch) for branch in branches if not self._is_result(branch))
                 yield from (key for key in keys if key is not None)
 
+    def _to_be_same(self, node: ast.AST) -> Iterator[Key]:
+        """The variables that a result must be itself: `assert f(data) is data`"""
+        if _asserts_identity(node):
+            yield from (key for sides in self._asserted(node) for side in sides for key in self._roots(side))
+
     def _expected(self) -> Iterator[Key]:
         """The variables of what results are compared with."""
-        for sides in (sides for node in self._nodes for sides in self._asserted(node)):
+        for sides in (sides for node in self._nodes if not _asserts_identity(node) for sides in self._asserted(node)):
             if any(map(self._is_result, sides)):
                 parts = (part for side in sides if not self._is_result(side) for part in ast.walk(side))
                 yield from (key for part in parts if (key := self._key(part)) is not None)
@@ -331,6 +338,12 @@ _TRANSPARENT: Final = (
     *(ast.NamedExpr, ast.Await, ast.ListComp, ast.GeneratorExp),
 )
 """Expressions that give the values of their parts."""
+
+
+def _asserts_identity(node: ast.AST) -> bool:
+    if isinstance(node, ast.Assert):
+        return isinstance(node.test, ast.Compare) and [*map(type, node.test.ops)] == [ast.Is]
+    return isinstance(node, ast.Call) and _name_of(node.func) == "assertIs"
 
 
 def _tells_nothing(side: ast.expr) -> bool:

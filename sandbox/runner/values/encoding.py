@@ -10,7 +10,7 @@ object with one key, its tag:
     dict, OrderedDict, Counter: [[key, value], ...]    keys, values: [item, ...]    items: [[key, value], ...]
     range: [start, stop, step]    Decimal: text    Fraction: [numerator, denominator]
     date, time, datetime: ISO 8601    timedelta: [days, seconds, microseconds]
-    ndarray: [dtype, [length, ...], nested lists]    scalar: [dtype, item]    opaque: name of the type
+    ndarray: [dtype | [[field, dtype], ...], [length, ...], nested lists]    scalar: [dtype, item]    opaque: name of the type
 
 A value that is not plain data becomes `opaque`, which equals nothing. Types are recognised by identity. An instance of
 a subclass is reduced to its base's value by the base's own methods: no `__eq__`, `__iter__` or `__class__` of the
@@ -24,6 +24,7 @@ import datetime
 import decimal
 import fractions
 import importlib
+import itertools
 import json
 import math
 import re
@@ -46,6 +47,8 @@ _MAX_FRACTION_BITS: Final = 4096
 _MAX_DECIMAL_CHARS: Final = 20_000
 _MAX_DECIMAL_EXPONENT: Final = 100_000
 _MAX_COLLISIONS: Final = 64
+_MAX_DIMENSIONS: Final = 64
+"""Those of numpy."""
 _MAX_NAME_CHARS: Final = 100
 
 Image: TypeAlias = Any
@@ -252,7 +255,14 @@ class Encoder:
     def _array(self, value: Any, ndarray: Any) -> Image:
         shape = [*ndarray.shape.__get__(value)]
         self.charge(_PART_BYTES * math.prod(shape))
-        return {"ndarray": [str(ndarray.dtype.__get__(value)), shape, self.part(ndarray.tolist(value))]}
+        dtype = ndarray.dtype.__get__(value)
+        return {"ndarray": [fields_of(dtype) or str(dtype), shape, self.part(ndarray.tolist(value))]}
+
+
+def fields_of(dtype: Any) -> list[list[str]]:
+    """The names and types of a structured array's fields; none if one of them is not of numbers."""
+    fields = [[name, str(dtype[name])] for name in dtype.names or ()]
+    return fields if all(_DTYPE.fullmatch(kind) for _, kind in fields) else []
 
 
 def _numpys_names() -> Mapping[str, Any] | None:
@@ -662,8 +672,26 @@ def _to_array(decoder: Decoder, content: Any) -> Any:
     numpy = _numpy()
     if numpy is None:
         return values
+    if isinstance(dtype, list):
+        return numpy.array(values, _fields(dtype, values, len(shape))).reshape(shape)
     is_plain = _DTYPE.fullmatch(_text(dtype)) or dtype == "object"
     return numpy.array(values, dtype if is_plain else None).reshape(shape)
+
+
+def _fields(content: list[Any], values: Any, depth: int) -> list[tuple[str, str]]:
+    """The fields of a structured array, of numbers.
+
+    Numpy would copy a lone number into each field, so every item must have all of them.
+    """
+    fields = [(_text(name), _text(kind)) for name, kind in content]
+    items = [values]
+    for _ in range(min(depth, _MAX_DIMENSIONS)):
+        items = [*itertools.chain.from_iterable(items)]
+    if not all(type(item) is tuple and len(item) == len(fields) for item in items):
+        raise Undecodable("not an item for each field")
+    if not all(_DTYPE.fullmatch(kind) for _, kind in fields):
+        raise Undecodable("not fields of plain data")
+    return fields
 
 
 def _to_scalar(decoder: Decoder, content: Any) -> Any:

@@ -54,6 +54,8 @@ RECOMPUTED = [
     "d=[3,1]\nassert len(d)==2\nassert f(d)==sorted(d)",
     "def build(v):\n    i=0\n    while i<len(v): i+=1\n    return [*v]\ndef ref(d): return sorted(d)\nfor v in ([3,1],[2]):\n    d=build(v)\n    assert f(d)==ref(d)",
     "d=[3,1]\nassert f(d)==(d[0] if len(d)>1 else 0)",
+    "d=[3,1]\nr=f(d)\nassert r is not d\nassert r==sorted(d)",
+    "d=[3,1]\nr=f(d)\nassert r is d\nassert r==sorted(d)",
 ]
 
 LOOKED_AT = [
@@ -97,6 +99,8 @@ LOOKED_AT = [
     "d=[1]\ns=S(d)\ns.add(2)\nassert d==[1,2]",
     "d=[1]\ns=Acc(5)\nassert s.move(d)\nassert d==[1,5]",
     "d=[1]\ns=Acc(5)\nr=s.move(d)\nassert r is True\nassert d[-1]==5",
+    "d=[3,1]\nr=f(d)\nassert r is d, f'{d}'\nassert r[0]==1",
+    "import unittest\nfrom solution import f\nclass T(unittest.TestCase):\n    def test_a(self):\n        d=[3,1]\n        r=f(d)\n        self.assertIs(r,d,msg=f'{d}')\n",
 ]
 
 
@@ -115,3 +119,10 @@ def test_a_program_that_empties_its_argument_is_not_paid() -> None:
     for case in [text for text in RECOMPUTED if not text.startswith(("from", "import", "def check"))][:9]:
         assert run(emptied, style="asserts", cases=[case]).passed == [False], case
         assert run("def f(d): return sorted(d)", style="asserts", cases=[case]).passed == [True], case
+
+
+def test_a_queue_that_the_program_fills_comes_back_with_what_it_put_there() -> None:
+    case = "from queue import PriorityQueue\nq = PriorityQueue()\nq = f(q)\nassert q.get(False) == 1\nassert q.qsize() == 1"
+    filled = "def f(q):\n    q.put(2)\n    q.put(1)\n    return q"
+    assert run(filled, style="asserts", cases=[case]).passed == [True]
+    assert run(filled.replace("put(1)", "put(0)"), style="asserts", cases=[case]).passed == [False]

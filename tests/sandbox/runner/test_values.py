@@ -240,6 +240,32 @@ def test_relatives_of_plain_types_become_plain(value: object, plain: object) -> 
     assert type(back) is type(plain)
 
 
+def faithful(image: object) -> Any:
+    return encoding.Decoder(encoding.FAITHFUL_BUILDERS).value(image)
+
+
+def test_a_structured_array_of_numbers_keeps_its_fields() -> None:
+    array = numpy.array([[(9, 7.5), (8, 1)], [(7, 5), (6, 2)]], dtype="i4,f8")
+    back = faithful(encoding.Encoder(encoding.opaque).image(array))
+    assert back.dtype == array.dtype
+    assert numpy.array_equal(back, array)
+
+
+@table(
+    "content",
+    [
+        [[["a", "int64"], ["b", "int64"]], [2], [1, 2]],
+        [[["a", "int64"], ["b", "int64"]], [1], [{"tuple": [1]}]],
+        [[["a", "U99999999"]], [1], [{"tuple": [1]}]],
+        [[["a", "int64"]], [1] * 100_000, "a"],
+        [[["a"]], [1], [{"tuple": [1]}]],
+    ],
+)
+def test_a_structured_array_without_an_item_for_each_field_is_undecodable(content: object) -> None:
+    with pytest.raises(Undecodable):
+        faithful({"ndarray": content})
+
+
 def test_an_ordered_dictionary_keeps_its_own_order() -> None:
     ordered = collections.OrderedDict(a=1, b=2)
     ordered.move_to_end("a")

@@ -334,3 +334,31 @@ def test_the_page_has_the_checks_that_are_understood() -> None:
     rows.append(f"| others ({', '.join(others)}) | none: always `unguarded` |")
     assert {*TELLERS} | {"python"} == guarded
     assert "\n".join(rows) in (Path(__file__).parents[3] / "docs" / "boxes.md").read_text("utf-8"), "\n".join(rows)
+
+
+@table(
+    ("value", "gold", "right"),
+    [
+        (b'{"$":"u32","of":4294967295}', b"-1", True),
+        (b'{"$":"u32","of":4294967294}', b"-1", False),
+        (b'{"$":"u64","of":18446744073709551615}', b"-1", True),
+        (b'{"$":"u32","of":4294967295}', b"4294967295", True),
+        (b"-1", b'{"$":"u32","of":4294967295}', True),
+        (b"4294967295", b"-1", False),
+        (b'{"$":"u8","of":255}', b"-1", False),
+        (b'{"$":"u32","of":4294967295}', b"true", False),
+    ],
+)
+def test_unsigned_numbers_of_c_equal_what_they_wrap_around_to(value: bytes, gold: bytes, right: bool) -> None:
+    test = test_of("c", TASKS["c"]["twice"])
+    split = structs.replace(test.split, likenesses=[Likeness()])
+    assert (splitting.first_difference(split, [value], [gold]) is None) is right
+
+
+def test_an_unsigned_result_is_compared_with_a_negative_number_as_in_c(bench: Bench) -> None:
+    if "c" not in bench.sandbox.languages:
+        pytest.skip("no c here")
+    test = "#include <assert.h>\nint main(void) {\n    assert(f(1) == -1);\n    return 0;\n}\n"
+    programs = ["unsigned f(int n) { return 0u - 1; }", "long f(int n) { return 4294967295; }"]
+    scores = [bench.judge(f"```c\n{program}\n```", reference("c", {"test": test})).score for program in programs]
+    assert scores == [1.0, 0.0]

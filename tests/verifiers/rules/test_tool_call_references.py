@@ -168,6 +168,76 @@ def test_arguments_of_bfcls_javascript_are_sources_of_their_declared_types(
 
 
 @table(
+    ("language", "response", "right"),
+    [
+        ("java", "[Api.f(id=7L, size=5, deep=true, rate=2.5)]", True),
+        ("java", 'Api.f(deep=true, rate=2.5, id=7L, size=5, note="DBMonitor")', True),
+        ("java", "[Api.f(id=7L, size=5, deep=true, rate=2.5, out=System.out)]", True),
+        ("java", "```java\nApi.f(id=7L, size=5, deep=true, rate=2.5)\n```", True),
+        ("java", "[Api.f(id=7, size=5, deep=true, rate=2.5)]", False),
+        ("java", "[Api.f(id=7L, size=5, deep=true, rate=2.5), Api.f(id=7L, size=5, deep=true, rate=2.5)]", False),
+        ("java", "[Api.f(id=7L, size=5, deep=true, rate=2.5, rate=2.5)]", False),
+        ("java", "[Api.f(id=7L, size=5, deep=true, rate=2.5)", True),
+        ("java", "[Api.f(id=7L, size=5, deep=true, rate=2.5", False),
+        ("java", "[Api.f(id=7L, size=5, deep=true, rate=2.5)].run()", False),
+        ("javascript", "[Api.f(id=7n, deep=true, rows=new Array([1, 2], [3]))]", True),
+        ("javascript", "[Api.f(id=7n, deep=true, rows=[[1, 2], [3]], title='Product A')]", True),
+        (
+            "javascript",
+            "[Api.f(id=7n, deep=true, rows=[[1, 2], [3]], options={role: 'admin', on: true, steps: ['load', 'show']})]",
+            True,
+        ),
+        ("javascript", "[Api.f(id=7, deep=true, rows=[[1, 2], [3]])]", False),
+        ("javascript", "[Api.f(id=7n, deep=true, rows=[[1, 2, [3]])]", False),
+    ],
+)
+@table("named", [False, True])
+def test_calls_of_bfcls_java_and_javascript_may_be_in_their_notation(
+    language: str, response: str, right: bool, named: bool
+) -> None:
+    declared: JSON = JAVA if language == "java" else JAVASCRIPT
+    needed = {"id", "size", "deep", "rate"} if language == "java" else {"id", "deep", "rows"}
+    properties = {name: {"type": kind, "items": {"type": inner}} for name, (kind, inner, _) in declared.items()}
+    tool = {"name": "Api.f", "parameters": {"type": "dict", "required": [], "properties": properties}}
+    values = {name: given if name in needed else [*given, ""] for name, (_, _, given) in declared.items()}
+    params = {"language": language} if named else {}
+    assert (of(response, [{"Api.f": values}], tools=[tool], **params).score == 1.0) is right
+
+
+BFCL_ROWS = [
+    # berkeley-function-call-leaderboard of ShishirPatil/gorilla, Apache-2.0: simple_java_0, 7 and 22, simple_javascript_2
+    (
+        "java",
+        {"GeometryPresentation.createPresentation": {"controller": ["mapController"], "parent": ["mapArea"]}},
+        "[GeometryPresentation.createPresentation(controller=mapController, parent=mapArea)]",
+    ),
+    (
+        "java",
+        {"EFSNIOResource.copy": {"destination": ["new Path('/backup/data.txt')"], "force": [True], "monitor": ["p"]}},
+        "[EFSNIOResource.copy(destination=new Path('/backup/data.txt'), force=true, monitor=p)]",
+    ),
+    (
+        "java",
+        {"PmsProductServiceImpl.updateNewStatus": {"ids": [[101, 202, 303]], "newStatus": [2]}},
+        "[PmsProductServiceImpl.updateNewStatus(ids=new ArrayList<Long>(Arrays.asList(101L, 202L, 303L)), newStatus=2)]",
+    ),
+    (
+        "javascript",
+        {"extractLastTransactionId": {"filepath": ["/var/log/db.log"], "status": [["completed", "failed"]]}},
+        '[extractLastTransactionId(filepath="/var/log/db.log", status=["completed", "failed"])]',
+    ),
+]
+
+
+@table(("language", "wanted", "response"), BFCL_ROWS)
+def test_rows_of_bfcls_java_and_javascript_are_right_as_its_prompts_ask_for_them(
+    language: str, wanted: JSON, response: str
+) -> None:
+    assert of(response, [wanted], language=language).score == 1.0
+    assert of(response.replace("=", "=x", 1), [wanted], language=language).score == 0.0
+
+
+@table(
     ("response", "values", "params", "reason"),
     [
         ("f(a='800', b='x')", {"a": [800], "b": ["x"]}, {}, "correct"),

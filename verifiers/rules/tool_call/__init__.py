@@ -14,7 +14,7 @@ Values are compared by type: 1 equals 1.0, but neither "1" nor true. Strings mus
 `strings` is loose (which ignores case and space) or a call's `compare` sets another rule for an argument. The order of
 keys does not count; the order of lists does. Parameters in XML have no types: they take the type of the schema in
 `tools`, or else the reading that equals the reference. In BFCL's form, texts are compared as BFCL's own checker does, and in its Java and
-JavaScript rows they are read as source of those languages (`sources`).
+JavaScript rows they are read as source of those languages (`sources`), and so are calls in their notation.
 
 With `tools`, every call must name one of the listed functions and have arguments that are valid for its schema. If no
 Python fence calls any of them, such fences are programs, not calls.
@@ -109,6 +109,12 @@ class ToolCallParams(Params):
     def source_language(self) -> Language | None:
         return self.language if self.language in ("java", "javascript") else None
 
+    @cached_property
+    def notation(self) -> Language | None:
+        """The language in which a response may write its calls, beside the forms that `forms` lists."""
+        listed = self.tools_.values() if isinstance(self.tools_, Mapping) else ()
+        return self.source_language or next((tool.language for tool in listed if tool.language is not None), None)
+
     def may_be_sources(self, call: Call) -> bool:
         """Whether the arguments of a call may be texts of Java or JavaScript."""
         if self.language == "auto":
@@ -161,7 +167,7 @@ class ToolCallParams(Params):
 
 class ToolCall(Verifier[ToolCallParams]):
     name = "tool_call"
-    version = "14"
+    version = "15"
     params = ToolCallParams
     summary = "The function calls of the response equal the reference's, in any of the forms that models write"
     concurrency = None
@@ -208,7 +214,14 @@ def judge(item: Item[ToolCallParams]) -> Verdict:
         # They may be calls in all but name, such as a server's own tools, so they never count as no call.
         return Verdict.wrong("unjudged_parts", unjudged=unjudged)
     try:
-        reading = said.read(item.said, turn, params.think, params.tools_, may_be_prefilled=bool(reference.calls))
+        reading = said.read(
+            item.said,
+            turn,
+            params.think,
+            params.tools_,
+            params.notation,
+            may_be_prefilled=bool(reference.calls),
+        )
     except Malformed as error:
         text = item.response or "(a call)"
         return Verdict.wrong("malformed_call", clip(text), **({"message": clip(str(error))} if item.explain else {}))

@@ -30,19 +30,20 @@ from typing import Any
 
 from verifiers import code_blocks
 from verifiers.rules.documents import Unreadable, read_json, read_json_at
-from verifiers.rules.tool_call import elements, gemma, pythonic, turns
+from verifiers.rules.tool_call import elements, gemma, pythonic, sources, turns
 from verifiers.rules.tool_call.calls import MAX_CALLS, Call, Malformed, are_tools, arguments_of, call_of, objects_of
 from verifiers.rules.tool_call.elements import close, skip
 from verifiers.rules.tool_call.quoted import without_quoted_tags
 from verifiers.rules.tool_call.unread import unread_call
 
 
-def calls_in(text: str, listed: Collection[str] = ()) -> list[Call]:
+def calls_in(text: str, listed: Collection[str] = (), language: sources.Language | None = None) -> list[Call]:
     """The calls of a text, in order.
 
     Args:
         text: It may hold other text, too.
         listed: The names of known tools.
+        language: The one in whose notation the whole text, or a code fence, may be calls.
 
     Raises:
         Malformed: a part is meant as a call, but cannot be read as one.
@@ -52,13 +53,13 @@ def calls_in(text: str, listed: Collection[str] = ()) -> list[Call]:
         return calls
     if _first_mark(text) and (first := _first_mark(plain := without_quoted_tags(text))):
         return _marked(text, plain, first)
-    if (calls := _bare(text)) is not None:
+    if (calls := _bare(text, language)) is not None:
         return calls
     all_calls: list[Call] = []
     for block in code_blocks.blocks(text):
-        if block.tag not in _TAGS:
+        if block.tag not in (*_TAGS, language):
             continue
-        calls = _fenced(text[block.start : block.end], block.tag)
+        calls = _fenced(text[block.start : block.end], block.tag, language)
         if calls and not block.is_closed:
             raise Malformed("a code fence is not closed")
         all_calls += calls or ()
@@ -152,8 +153,10 @@ _ANSWER, _ANSWER_END = "<answer>", "</answer>"
 # --- without a mark
 
 
-def _bare(text: str) -> list[Call] | None:
+def _bare(text: str, language: sources.Language | None = None) -> list[Call] | None:
     """The calls that make up a whole text; None if it is something else."""
+    if language is not None and (calls := sources.calls_in(text, language)) is not None:
+        return calls
     if (calls := _json(text)) is not None or (calls := pythonic.calls_in(text)) is not None:
         return calls
     if text[:1] in ("{", "[") and _CALL_LIKE.search(text):
@@ -199,8 +202,10 @@ def _json_texts(text: str) -> list[Call] | None:
     return calls
 
 
-def _fenced(text: str, tag: str) -> list[Call] | None:
+def _fenced(text: str, tag: str, language: sources.Language | None) -> list[Call] | None:
     text = text.strip()
+    if language is not None and (calls := sources.calls_in(text, language)) is not None:
+        return [replace(call, is_shown=bool(tag)) for call in calls]
     if text[:1] in ("{", "["):
         return _bare(text)
     try:

@@ -16,6 +16,7 @@ from verifiers.rules.documents import Unreadable, check_depth
 from verifiers.rules.tool_call import forms, turns
 from verifiers.rules.tool_call.calls import MAX_CALLS, Call, Malformed, arguments_of
 from verifiers.rules.tool_call.quoted import without_quoted_tags
+from verifiers.rules.tool_call.sources import Language
 
 
 @dataclass
@@ -38,7 +39,13 @@ class Said:
 
 
 def read(
-    conversation: Conversation, turn: Turn, think: Think, tools: Mapping[str, Any] | None, *, may_be_prefilled: bool
+    conversation: Conversation,
+    turn: Turn,
+    think: Think,
+    tools: Mapping[str, Any] | None,
+    language: Language | None = None,
+    *,
+    may_be_prefilled: bool,
 ) -> Said:
     """Read the calls of the judged turns.
 
@@ -47,6 +54,7 @@ def read(
         turn: The turns to judge.
         think: How thinking is recognised.
         tools: The known tools by name. Without them, a Python fence is read as calls, not as a program.
+        language: The one in whose notation calls may be written.
         may_be_prefilled: Whether a call is wanted, so that a text may begin inside a call.
 
     Raises:
@@ -57,7 +65,7 @@ def read(
         calls: list[Call] = []
         for step in steps:
             if step.role == "assistant":
-                calls += _calls(step, think, reading, may_be_prefilled, tools or ())
+                calls += _calls(step, think, reading, may_be_prefilled, tools or (), language)
         if tools is not None and not any(call.is_shown and call.name in tools for call in calls):
             calls = [call for call in calls if not call.is_shown]
         reading.turns.append(calls)
@@ -66,7 +74,14 @@ def read(
     return reading
 
 
-def _calls(step: Step, think: Think, reading: Said, may_be_prefilled: bool, listed: Collection[str]) -> list[Call]:
+def _calls(
+    step: Step,
+    think: Think,
+    reading: Said,
+    may_be_prefilled: bool,
+    listed: Collection[str],
+    language: Language | None,
+) -> list[Call]:
     typed = [_typed(call.name, call.arguments) for call in step.calls]
     response = forms.plain_tokens(step.whole_text)
     segment = spoken(response, think)
@@ -76,7 +91,7 @@ def _calls(step: Step, think: Think, reading: Said, may_be_prefilled: bool, list
     text = turns.without_thought(response[segment.start : segment.end])
     reading.texts.append("" if turns.is_blank(text) else text)
     text_calls = (forms.prefilled_calls_in(text) if may_be_prefilled else []) or forms.calls_in(
-        text, () if typed else listed
+        text, () if typed else listed, language
     )
     return typed + _beside(typed, text_calls)
 

@@ -6,6 +6,8 @@ The declared type decides which notation counts: an `integer` of Java is `5`, a 
 notation stays a text, as the name of a variable does. The notations are those of BFCL's own checker
 (`java_type_converter` and `js_type_converter` of berkeley-function-call-leaderboard). Lists and objects are parsed here,
 so quoted elements, commas in strings and nested values are read where that checker's patterns lose them.
+
+A response may also write its calls in the language, as BFCL's prompts ask for: `[Api.copy(to=new Path("a"), deep=true)]`.
 """
 
 import json
@@ -15,11 +17,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal
 
+from verifiers.rules.tool_call.calls import MAX_CALLS, Call, Malformed
 from verifiers.rules.tool_call.raw import Raw
 
 Language = Literal["java", "javascript"]
 
 _MAX_CHARS: Final = 2_000
+_MAX_CALLS_CHARS: Final = 16_000
 _MAX_DEPTH: Final = 4
 _MAX_STEPS: Final = 1_500
 """Half a millisecond. A list of 100 elements takes 1,000."""
@@ -88,11 +92,28 @@ class Source(Raw):
         return self.text.strip() if self.language == "javascript" else self.text
 
 
-def language_of(types: frozenset[str]) -> Language | None:
-    """The language whose types these are; None if they may be Python's."""
+def language_of(types: frozenset[str], inner: frozenset[str]) -> Language | None:
+    """The language whose types these are; None if they and the types of what is in them may be Python's."""
+    types |= inner & _NOT_PYTHON
     if not types & _NOT_PYTHON:
         return None
     return next((language for language, names in TYPES.items() if types <= names), None)
+
+
+def calls_in(text: str, language: Language) -> list[Call] | None:
+    """The calls that make up a whole text in the language's notation, with arguments that are sources.
+
+    None if the text is something else.
+
+    Raises:
+        Malformed: an argument is named twice, or there are too many calls.
+    """
+    if len(text) > _MAX_CALLS_CHARS:
+        return None
+    try:
+        return _Reader(text, None, language).calls()
+    except _Unreadable:
+        return None
 
 
 def text_of(value: Any) -> str:
@@ -164,6 +185,33 @@ class _Reader:
         if self._place < len(self._text):
             raise _Unreadable
         return value
+
+    def calls(self) -> list[Call]:
+        calls: list[Call] = []
+        self._skip(_OPEN_CALLS)
+        while head := self._skip(_CALL):
+            calls.append(Call(head[1], self._arguments()))
+            if not self._skip(_BETWEEN_CALLS):
+                break
+        self._skip(_CLOSE_CALLS)
+        if not calls or self._place < len(self._text):
+            raise _Unreadable
+        if len(calls) > MAX_CALLS:
+            raise Malformed(f"there are more than {MAX_CALLS} calls")
+        return calls
+
+    def _arguments(self) -> dict[str, Raw]:
+        arguments: dict[str, Raw] = {}
+        while head := self._skip(_ARGUMENT):
+            if head[1] in arguments:
+                raise Malformed("an argument is named twice")
+            source = self._bare()
+            is_quoted = _QUOTED.fullmatch(source) is not None
+            arguments[head[1]] = Raw(_unescaped(source) if is_quoted else source)
+            if not self._skip(_COMMA):
+                break
+        self._need(_CLOSE)
+        return arguments
 
     def _collection(self, depth: int) -> Any:
         if depth > _MAX_DEPTH:
@@ -288,7 +336,15 @@ class _Reader:
         return matched
 
 
-_PLAIN: Final = re.compile(r"""[^"'()\[\]{},;]*+""")
+_GIVEN_TYPES: Final = r"<[\w\s,.<>?\[\]]{0,80}>"
+_GENERIC: Final = rf"(?:{_GIVEN_TYPES})?"
+# In `new HashMap<String, Object>()` the comma separates types.
+_PLAIN: Final = re.compile(rf"""(?:[^"'()\[\]{{}},;<]++|{_GIVEN_TYPES}|<)*+""")
+_OPEN_CALLS: Final = re.compile(r"\s*+\[?")
+_CALL: Final = re.compile(r"\s*+([A-Za-z_$][\w$.]{0,200})[ \t]?\(")
+_ARGUMENT: Final = re.compile(r"\s*+([A-Za-z_$][\w$]{0,200})\s*+=(?![=>])")
+_BETWEEN_CALLS: Final = re.compile(r"\s*+[,;]?")
+_CLOSE_CALLS: Final = re.compile(r"\s*+\]?\s*+")
 _SPACE: Final = re.compile(r"\s*+")
 _COMMA: Final = re.compile(r",")
 _CLOSE: Final = re.compile(r"\s*+\)")
@@ -302,7 +358,6 @@ _NEW_ARRAY: Final = re.compile(r"new\s++Array\(")
 _QUOTED: Final = re.compile(r"""\"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'""", re.DOTALL)
 _KEY: Final = re.compile(rf"\s*+({_QUOTED.pattern}|[\w$.\-]++)\s*+:", re.DOTALL)
 _AT_END: Final = re.compile(r"\s*+(?:[,)\]};]|\Z)")
-_GENERIC: Final = r"(?:<[\w\s,.<>?\[\]]{0,200}>)?"
 _JAVA_ARRAY: Final = re.compile(r"new\s++[\w.]++\s*+\[\s*+\]\s*+\{")
 _JAVA_AS_LIST: Final = re.compile(rf"new\s++ArrayList{_GENERIC}\s*+\(\s*+Arrays\.asList\(")
 _JAVA_LIST: Final = re.compile(rf"new\s++ArrayList{_GENERIC}\s*+\(\s*+\)")

@@ -1,6 +1,6 @@
 """Reads the functions that may be called, from OpenAI's `tools`: their names, and JSON schemas of their arguments."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,12 +57,7 @@ def read(value: Any, language: Language | None = None) -> dict[str, Tool] | str:
         if isinstance(schema, str):
             return f"parameters of {name[:100]!r}: {schema}"
         properties = parameters.get("properties") if isinstance(parameters, dict) else None
-        types = {
-            key: member["type"]
-            for key, member in (properties.items() if isinstance(properties, dict) else ())
-            if isinstance(member, dict) and isinstance(member.get("type"), str)
-        }
-        tools[name] = Tool(schema, types)
+        tools[name] = Tool(schema, _types(properties if isinstance(properties, dict) else {}))
     return tools
 
 
@@ -71,22 +66,37 @@ def _tool_of_language(parameters: Any, language: Language | None) -> Tool | None
     properties = parameters.get("properties") if isinstance(parameters, dict) else None
     if not isinstance(properties, dict) or not all(isinstance(member, dict) for member in properties.values()):
         return None
-    types = {name: member["type"] for name, member in properties.items() if isinstance(member.get("type"), str)}
-    language = language or sources.language_of(frozenset(types.values()))
+    types = _types(properties)
+    elements = _types({name: member["items"] for name, member in properties.items() if "items" in member})
+    language = language or sources.language_of(frozenset(types.values()), frozenset(_type_names(properties)))
     if language is None:
         return None
-    elements = {
-        name: member["items"].get("type")
-        for name, member in properties.items()
-        if isinstance(member.get("items"), dict)
-    }
     required = parameters.get("required")
     schema = compile_schema(
         {"type": "object", "required": required if isinstance(required, list) else []}, check_formats=False
     )
     if isinstance(schema, str):
         return None
-    return Tool(schema, types, language, {name: kind for name, kind in elements.items() if isinstance(kind, str)})
+    return Tool(schema, types, language, elements)
+
+
+def _types(members: Mapping[str, Any]) -> dict[str, str]:
+    """The types of those members of a schema that have just one."""
+    return {
+        name: member["type"]
+        for name, member in members.items()
+        if isinstance(member, dict) and isinstance(member.get("type"), str)
+    }
+
+
+def _type_names(value: Any) -> Iterator[str]:
+    """The types of all members in a schema's properties, and of what is in them."""
+    members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, member in members:
+        if isinstance(member, dict) and isinstance(member.get("type"), str):
+            yield member["type"]
+        if name not in _DATA:
+            yield from _type_names(member)
 
 
 def functions_of(value: Any) -> Sequence[dict[str, Any]] | str:
