@@ -29,7 +29,7 @@ from service.rollouts import verdict_file
 from service.rollouts.bad_input import BadInput, Json
 from service.rollouts.columns import Columns
 from service.rollouts.judging import Judge
-from service.rollouts.rescore import Run, check_first_row, rescore, sampled
+from service.rollouts.rescore import Run, check_first_row, check_params, rescore, sampled
 from service.rollouts.tally import Tally
 from service.row_files.reading import DataFile, stem_of
 from service.run.core import CannotStart
@@ -110,11 +110,10 @@ def command(
                 for run in runs:
                     if run.target.exists() and any(run.target.samefile(earlier.source) for earlier in runs):
                         raise BadInput(f"the output {run.target} is an input; name another one with -o")
-                    if overwrite and run.target.exists():
-                        run.target.write_bytes(b"")  # it may be a link or a device, which stays
-                    verdict_file.check(run.target, run.made)
+                    if not overwrite:
+                        verdict_file.check(run.target, run.made)
                 scorer = scorer_at(url, api_key, run_id=run_id) if url else scorer_here(settings, run_id=run_id)
-                tally = uvloop.run(_score(runs, scorer))
+                tally = uvloop.run(_score(runs, scorer, overwrite=overwrite))
             targets = [str(run.target) for run in runs]
     except (BadInput, BadRecipes, RewardlineError, CannotStart, SettingsError) as error:
         raise fail(str(error)) from error
@@ -218,7 +217,7 @@ def _runs(
     return runs
 
 
-async def _score(runs: Sequence[Run], scorer: AbstractAsyncContextManager[Judge]) -> Tally:
+async def _score(runs: Sequence[Run], scorer: AbstractAsyncContextManager[Judge], *, overwrite: bool) -> Tally:
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -229,6 +228,10 @@ async def _score(runs: Sequence[Run], scorer: AbstractAsyncContextManager[Judge]
     )
     total = Tally()
     async with scorer as judge:
+        await check_params(runs[0], judge)
+        for run in runs:
+            if overwrite and run.target.exists():
+                run.target.write_bytes(b"")  # it may be a link or a device, which stays
         with bar:
             for run in runs:
                 task = bar.add_task(run.source.name, total=None, rate="-", failed=0)

@@ -20,9 +20,9 @@ from verifiers.near_names import near
 
 RESPONSES = (
     *("response", "completion", "output", "prediction", "generation", "generated_text", "model_output"),
-    *("completions", "responses", "outputs", "generations", "filtered_resps", "resps", "messages", "answer"),
+    *("completions", "responses", "outputs", "generations", "resps", "filtered_resps", "messages", "answer"),
 )
-"""`resps` is lm-eval's, `responses` verl's. `messages` are a response if an assistant has the last word, `answer` beside another reference."""
+"""`resps` is lm-eval's, what its filters left of that stands in `filtered_resps`. `responses` is verl's. `messages` are a response if an assistant has the last word, `answer` beside another reference."""
 _KEPT = (
     *("id", "verifier", "params", "prompt", "metadata", "recipe", "checks", "domain", "data_source", "tag"),
     *(name for name in RowFields.__struct_fields__ if name not in ("ground_truth", "source")),

@@ -164,6 +164,10 @@ MISTAKES: list[tuple[list[str], str]] = [
         "has no field 'glod' (--reference-field); it has ['expected'",
     ),
     (["--verifier", "numeric", "--params", "[]"], "--params is not a JSON object"),
+    (
+        ["--verifier", "numeric", "--overwrite", "--params", '{"abs_tl": 1}'],
+        "--params: params.abs_tl: no such parameter; did you mean `abs_tol`",
+    ),
     (["--verifier", "numeric", "--url", "http://127.0.0.1:9"], "--url http://127.0.0.1:9: unreachable"),
     (["--verifier", "numeric", "--url", "127.0.0.1:9"], "--url 127.0.0.1:9: "),
 ]
@@ -313,7 +317,7 @@ COLUMNS: dict[str, dict[str, Any]] = {
     "TRL": {"prompt": "6+1?", "completion": [{"role": "assistant", "content": "7"}], "answer": "7"},
     "verl": {"input": "6+1?", "output": "7", "gts": "7", "score": 1.0, "step": 3},
     "slime": {"prompt": "6+1?", "response": "7", "label": "7"},
-    "lm-eval": {"doc": {}, "target": "7", "resps": [["It is 7."]], "filtered_resps": ["7"]},
+    "lm-eval": {"doc": {}, "target": "7", "resps": [["It is 7."]], "filtered_resps": ["[invalid]"]},
     "messages": {"messages": [{"role": "user", "content": "6+1?"}, {"role": "assistant", "content": "7"}], "gold": "7"},
     "messages as text": {"messages": json.dumps([{"role": "assistant", "content": "7"}]), "gold": "7"},
     "predictions": {"prediction": "7", "target": "7"},
