@@ -29,7 +29,7 @@ from service.rollouts import verdict_file
 from service.rollouts.bad_input import BadInput, Json
 from service.rollouts.columns import Columns
 from service.rollouts.judging import Judge
-from service.rollouts.rescore import Run, check_first_row, check_params, rescore, sampled
+from service.rollouts.rescore import NoRows, Run, check_first_row, check_params, rescore, sampled
 from service.rollouts.tally import Tally
 from service.row_files.reading import DataFile, stem_of
 from service.run.core import CannotStart
@@ -196,7 +196,7 @@ def _runs(
     Raises:
         BadInput: the first row of a file lacks what it needs.
     """
-    runs = []
+    runs: list[Run] = []
     options = {
         "verifier": columns.verifier,
         "recipe": columns.recipe,
@@ -209,7 +209,13 @@ def _runs(
     }
     made_with = {name: value for name, value in options.items() if value is not None}
     for source, target in pairs:
-        check_first_row(source, columns, needs_judge=columns.verifier is None and columns.recipe is None)
+        try:
+            check_first_row(source, columns, needs_judge=columns.verifier is None and columns.recipe is None)
+        except NoRows as error:
+            if source is pairs[-1][0] and not runs:
+                raise
+            say(f"{error}; it is left out", is_error=True)
+            continue
         chosen: Callable[[int], bool] = lambda _: True  # noqa: E731 - one of two
         if sample is not None:
             chosen = sampled(source, sample, seed, limit).__contains__

@@ -44,6 +44,10 @@ class Run:
     """The first rows alone."""
 
 
+class NoRows(BadInput):
+    """A file has no row that can be judged."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Row:
     number: int
@@ -62,7 +66,8 @@ def check_first_row(source: Path, columns: Columns, *, needs_judge: bool) -> Non
         needs_judge: Whether the rows must say themselves how they are judged.
 
     Raises:
-        BadInput: it has not, or there is no row.
+        BadInput: it has not.
+        NoRows
     """
     number, fields = _first_row(source)
     columns.check(fields, f"{source}, line {number},")
@@ -93,7 +98,7 @@ def _first_row(source: Path) -> tuple[int, Json]:
     for row in _rows(source, DataFile(source, max_line_bytes=MAX_OWN_LINE_BYTES)):
         if not isinstance(row.fields, Unread):
             return row.number, row.fields
-    raise BadInput(f"{source} has no row that is a JSON object")
+    raise NoRows(f"{source} has no row that is a JSON object")
 
 
 async def rescore(run: Run, judge: Judge, on_progress: OnProgress) -> Tally:

@@ -269,11 +269,13 @@ def test_a_folder_is_scored_file_by_file(tmp_path: Path) -> None:
     write(tmp_path / "a.jsonl", rows(4))
     (tmp_path / "a.json").write_text(json.dumps(rows(2)))
     (tmp_path / "a.csv").write_text("response,gold\n7,7\n")
+    (tmp_path / "empty.json").write_text('{"samples": []}')
     (tmp_path / "notes.txt").write_text("no rows")
     done = rewardline("score", str(tmp_path), "--verifier", "numeric")
     assert done.returncode == 0, done.stderr
     made = {path.name: len(verdicts(path)) for path in tmp_path.glob("*.verdicts.jsonl")}
     assert made == {"a.verdicts.jsonl": 4, "a.json.verdicts.jsonl": 2, "a.csv.verdicts.jsonl": 1}
+    assert "empty.json has no row that is a JSON object; it is left out" in " ".join(done.stderr.split())
     again = rewardline("score", str(tmp_path), "--verifier", "numeric")
     assert "7 lines were there before" in again.stdout
 
@@ -401,7 +403,7 @@ def test_the_first_example_of_the_front_page_works() -> None:
     [
         (["math", "--response", "7", "--reference", "8"], 0, "ok, score 0, reward 0 (wrong_answer)"),
         (["numeric", "--response", "7", "--reference", "a dozen or so"], 1, "invalid ("),
-        (["math", "--response", "7", "--reference", "7", "--params", '{"unit_policy": "nosuch"}'], 1, "unit_policy"),
+        (["math", "--response", "7", "--reference", "7", "--params", '{"unit_policy": "nosuch"}'], 1, "math: invalid (bad_params)\n"),
         (
             ["think_math", "--response", "<think>so</think>7", "--reference", "7"],
             0,
