@@ -4,7 +4,6 @@ A response is text or messages; messages are a list, or its JSON text, as tables
 it. So the same command goes on where an interrupted run ended, and another one does not keep its verdicts.
 """
 
-import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
@@ -20,13 +19,13 @@ from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextC
 from rich.table import Column, Table
 
 from service.cli.console import err, fail, out, quiet_settings, say
-from service.cli.inputs import STDIN, VERDICTS, inputs
+from service.cli.inputs import STDIN, VERDICTS, inputs, read_params
 from service.cli.local_scorer import scorer_here, versions_here
 from service.cli.remote_scorer import scorer_at, versions_at
 from service.cli.score_on_ray import score_on_ray
 from service.recipes.files import BadRecipes
 from service.rollouts import verdict_file
-from service.rollouts.bad_input import BadInput, Json
+from service.rollouts.bad_input import BadInput
 from service.rollouts.columns import Columns
 from service.rollouts.judging import Judge
 from service.rollouts.rescore import NoRows, Run, check_first_row, check_params, rescore, sampled
@@ -95,7 +94,7 @@ def command(
         raise fail(f"--run-id: {error}") from error
     if verifier is not None and recipe is not None:
         raise fail("--verifier and --recipe are both there; name one")
-    columns = Columns(verifier, recipe, response_field, reference_field, label_field, _params(params))
+    columns = Columns(verifier, recipe, response_field, reference_field, label_field, read_params(params))
     started = time.monotonic()
     try:
         if ray is not None:
@@ -127,18 +126,6 @@ def command(
         raise typer.Exit(_SOME_FAILED)
     if tally.lines and tally.with_status("invalid") == tally.lines:
         raise typer.Exit(_ALL_INVALID)
-
-
-def _params(text: str | None) -> Json | None:
-    if text is None:
-        return None
-    try:
-        value = json.loads(text)
-    except ValueError as error:
-        raise fail(f"--params is not JSON: {error}") from error
-    if not isinstance(value, dict):
-        raise fail('--params is not a JSON object, such as \'{"unit_policy": "ignore"}\'')
-    return value
 
 
 @contextmanager

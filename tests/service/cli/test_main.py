@@ -196,6 +196,7 @@ def test_a_mistake_ends_before_the_first_row_and_changes_nothing(scored: Path, o
         (["in.jsonl", "--recipe", "think_mth"], "there is no recipe 'think_mth'; did you mean `think_math`"),
         (["in.jsonl", "--verifier", "math", "--recipe", "think_math"], "name one"),
         (["none.jsonl", "--verifier", "math"], "there is no file none.jsonl"),
+        (["in.jsonl", "--verifier", "math", "--params", "7"], "--params is not a JSON object"),
         ([".", "--verifier", "math", "-o", "report.json"], "2 files, and --report is of one; name one file"),
     ],
 )
@@ -403,7 +404,11 @@ def test_the_first_example_of_the_front_page_works() -> None:
     [
         (["math", "--response", "7", "--reference", "8"], 0, "ok, score 0, reward 0 (wrong_answer)"),
         (["numeric", "--response", "7", "--reference", "a dozen or so"], 1, "invalid ("),
-        (["math", "--response", "7", "--reference", "7", "--params", '{"unit_policy": "nosuch"}'], 1, "math: invalid (bad_params)\n"),
+        (
+            ["math", "--response", "7", "--reference", "7", "--params", '{"unit_policy": "nosuch"}'],
+            1,
+            "math: invalid (bad_params)\n",
+        ),
         (
             ["think_math", "--response", "<think>so</think>7", "--reference", "7"],
             0,
