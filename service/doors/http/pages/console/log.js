@@ -71,7 +71,7 @@ function fill(given) {
     const value = given.get(field.name);
     field.value = value === null ? (field.name === "order" ? "newest" : "") : typed(field.name, value);
   }
-  view = document.querySelector(`[data-view="${CSS.escape(given.get("view") || "records")}"]`) ? given.get("view") || "records" : "records";
+  view = document.querySelector(`button[data-view="${CSS.escape(given.get("view") || "records")}"]`) ? given.get("view") || "records" : "records";
   extra = new URLSearchParams([...given].filter(([name]) => Object.hasOwn(OF_VIEWS, name)));
   if ([...byId("rare").querySelectorAll("input")].some((field) => field.value !== "")) byId("rare").open = true;
 }
@@ -97,7 +97,7 @@ async function search(step = "pushState", isQuiet = false) {
   if (!isQuiet) say("Reading the log …");
   const filters = new URLSearchParams(given);
   filters.delete("order");
-  for (const button of document.querySelectorAll("[data-view]")) button.setAttribute("aria-pressed", button.dataset.view === view);
+  for (const button of document.querySelectorAll("button[data-view]")) button.setAttribute("aria-pressed", button.dataset.view === view);
   byId("viewed").hidden = view === "records";
   form.dataset.view = view;
   byId("group").hidden = true;
@@ -354,7 +354,7 @@ for (const field of form.elements) if (field.tagName === "SELECT") field.addEven
 byId("clear").addEventListener("click", () => { fill(new URLSearchParams()); search(); });
 byId("refresh").addEventListener("change", () => search("replaceState", true));
 byId("more").addEventListener("click", () => more());
-for (const button of document.querySelectorAll("[data-view]")) button.addEventListener("click", () => narrow({ view: button.dataset.view }));
+for (const button of document.querySelectorAll("button[data-view]")) button.addEventListener("click", () => narrow({ view: button.dataset.view }));
 for (const button of document.querySelectorAll("[data-export]")) button.addEventListener("click", () => download(button.dataset.export));
 addEventListener("hashchange", goOn);
 addEventListener("keydown", (event) => {
