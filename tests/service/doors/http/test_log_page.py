@@ -299,7 +299,7 @@ def test_a_long_conversation_has_an_outline_and_what_was_searched_is_marked(
     opened.page.get_by_label("Text in the answer").fill("")
     opened.page.get_by_label("Text in the answer").press("Enter")
     opened.says("1 of 1")
-    opened.page.keyboard.press("j")
+    opened.rows.get_by_role("button").click()
     expect(told).to_be_visible()
     assert opened.page.evaluate(SEARCHED) == []
     assert opened.complaints == []
