@@ -11,7 +11,7 @@ from rich.table import Table
 
 from service import settings
 from service.cli.console import err, fail, out, quiet_settings, say
-from service.cli.inputs import STDIN, inputs
+from service.cli.inputs import STDIN, inputs, read_params
 from service.cli.local_scorer import versions_here
 from service.dataset_audit.audit import audit
 from service.dataset_audit.page import html
@@ -48,6 +48,9 @@ def command(
         ),
     ] = None,
     prompt_field: Annotated[str | None, typer.Option(help="For verifiers that read the prompt.")] = None,
+    params: Annotated[
+        str | None, typer.Option(help="Parameters of every row as JSON; they replace those of the row.")
+    ] = None,
     params_field: Annotated[str | None, typer.Option(help="The verifier's parameters; default: params.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="The first rows of each file alone.")] = None,
     config: Annotated[Path | None, typer.Option(help="YAML file of options (service/settings.py).")] = None,
@@ -56,7 +59,9 @@ def command(
     ] = None,
 ) -> None:
     """Find rows that cannot be judged, before training. Exit code 1: there are findings; 3: some were not judged."""
-    columns = Columns(reference_field, solution_field, prompt_field, params_field, recipe, verifier)
+    columns = Columns(
+        reference_field, solution_field, prompt_field, params_field, recipe, verifier, read_params(params)
+    )
     if verifier is not None and recipe is not None:
         raise fail("--verifier and --recipe are both there; name one")
     code = 0

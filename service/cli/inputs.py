@@ -1,13 +1,15 @@
 """The files of rows that a command is given: a file, a folder, a pattern, a saved data set, or standard input."""
 
 import glob
+import json
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from service.rollouts.bad_input import BadInput
+from service.cli.console import fail
+from service.rollouts.bad_input import BadInput, Json
 from service.row_files.reading import SUFFIXES, BadData, is_saved_dataset
 from service.row_files.unpack import PACKED_SUFFIXES, is_table
 
@@ -63,3 +65,16 @@ def files_at(location: str) -> list[Path]:
     if not files:
         raise BadInput(f"{location}: no file here ends in one of {', '.join(SUFFIXES)}, also with .gz or .zst")
     return files
+
+
+def read_params(text: str | None) -> Json | None:
+    """The parameters of all rows, as `--params` gives them."""
+    if text is None:
+        return None
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise fail(f"--params is not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise fail('--params is not a JSON object, such as \'{"unit_policy": "ignore"}\'')
+    return value

@@ -4,7 +4,6 @@ A response is text or messages; messages are a list, or its JSON text, as tables
 it. So the same command goes on where an interrupted run ended, and another one does not keep its verdicts.
 """
 
-import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
@@ -20,16 +19,16 @@ from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextC
 from rich.table import Column, Table
 
 from service.cli.console import err, fail, out, quiet_settings, say
-from service.cli.inputs import STDIN, VERDICTS, inputs
+from service.cli.inputs import STDIN, VERDICTS, inputs, read_params
 from service.cli.local_scorer import scorer_here, versions_here
 from service.cli.remote_scorer import scorer_at, versions_at
 from service.cli.score_on_ray import score_on_ray
 from service.recipes.files import BadRecipes
 from service.rollouts import verdict_file
-from service.rollouts.bad_input import BadInput, Json
+from service.rollouts.bad_input import BadInput
 from service.rollouts.columns import Columns
 from service.rollouts.judging import Judge
-from service.rollouts.rescore import Run, check_first_row, rescore, sampled
+from service.rollouts.rescore import NoRows, Run, check_first_row, check_params, rescore, sampled
 from service.rollouts.tally import Tally
 from service.row_files.reading import DataFile, stem_of
 from service.run.core import CannotStart
@@ -95,7 +94,7 @@ def command(
         raise fail(f"--run-id: {error}") from error
     if verifier is not None and recipe is not None:
         raise fail("--verifier and --recipe are both there; name one")
-    columns = Columns(verifier, recipe, response_field, reference_field, label_field, _params(params))
+    columns = Columns(verifier, recipe, response_field, reference_field, label_field, read_params(params))
     started = time.monotonic()
     try:
         if ray is not None:
@@ -110,11 +109,10 @@ def command(
                 for run in runs:
                     if run.target.exists() and any(run.target.samefile(earlier.source) for earlier in runs):
                         raise BadInput(f"the output {run.target} is an input; name another one with -o")
-                    if overwrite and run.target.exists():
-                        run.target.write_bytes(b"")  # it may be a link or a device, which stays
-                    verdict_file.check(run.target, run.made)
+                    if not overwrite:
+                        verdict_file.check(run.target, run.made)
                 scorer = scorer_at(url, api_key, run_id=run_id) if url else scorer_here(settings, run_id=run_id)
-                tally = uvloop.run(_score(runs, scorer))
+                tally = uvloop.run(_score(runs, scorer, overwrite=overwrite))
             targets = [str(run.target) for run in runs]
     except (BadInput, BadRecipes, RewardlineError, CannotStart, SettingsError) as error:
         raise fail(str(error)) from error
@@ -128,18 +126,6 @@ def command(
         raise typer.Exit(_SOME_FAILED)
     if tally.lines and tally.with_status("invalid") == tally.lines:
         raise typer.Exit(_ALL_INVALID)
-
-
-def _params(text: str | None) -> Json | None:
-    if text is None:
-        return None
-    try:
-        value = json.loads(text)
-    except ValueError as error:
-        raise fail(f"--params is not JSON: {error}") from error
-    if not isinstance(value, dict):
-        raise fail('--params is not a JSON object, such as \'{"unit_policy": "ignore"}\'')
-    return value
 
 
 @contextmanager
@@ -197,7 +183,7 @@ def _runs(
     Raises:
         BadInput: the first row of a file lacks what it needs.
     """
-    runs = []
+    runs: list[Run] = []
     options = {
         "verifier": columns.verifier,
         "recipe": columns.recipe,
@@ -210,7 +196,13 @@ def _runs(
     }
     made_with = {name: value for name, value in options.items() if value is not None}
     for source, target in pairs:
-        check_first_row(source, columns, needs_judge=columns.verifier is None and columns.recipe is None)
+        try:
+            check_first_row(source, columns, needs_judge=columns.verifier is None and columns.recipe is None)
+        except NoRows as error:
+            if source is pairs[-1][0] and not runs:
+                raise
+            say(f"{error}; it is left out", is_error=True)
+            continue
         chosen: Callable[[int], bool] = lambda _: True  # noqa: E731 - one of two
         if sample is not None:
             chosen = sampled(source, sample, seed, limit).__contains__
@@ -218,7 +210,7 @@ def _runs(
     return runs
 
 
-async def _score(runs: Sequence[Run], scorer: AbstractAsyncContextManager[Judge]) -> Tally:
+async def _score(runs: Sequence[Run], scorer: AbstractAsyncContextManager[Judge], *, overwrite: bool) -> Tally:
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -229,6 +221,10 @@ async def _score(runs: Sequence[Run], scorer: AbstractAsyncContextManager[Judge]
     )
     total = Tally()
     async with scorer as judge:
+        await check_params(runs[0], judge)
+        for run in runs:
+            if overwrite and run.target.exists():
+                run.target.write_bytes(b"")  # it may be a link or a device, which stays
         with bar:
             for run in runs:
                 task = bar.add_task(run.source.name, total=None, rate="-", failed=0)

@@ -46,7 +46,7 @@ def command(
         result = uvloop.run(_judged_at(url, api_key, name, item)) if url else _judged_here(name, item)
     except (BadInput, RewardlineError) as error:
         raise fail(str(error)) from error
-    say(json.dumps(result, indent=2, ensure_ascii=False) if as_json else "\n".join(_lines(result)))
+    say(json.dumps(result, indent=2, ensure_ascii=False) if as_json else "\n".join(_lines(name, result)))
     raise typer.Exit(_EXIT_CODES[result["status"]])
 
 
@@ -83,9 +83,9 @@ _SAID: Final = {
 """Fields of a detail that have another name in words, or are for programs alone (`--json`)."""
 
 
-def _lines(result: Json) -> list[str]:
+def _lines(name: str, result: Json) -> list[str]:
     """The result in words: the outcome, then each field that says something."""
-    judge = result["recipe"] or f"{result['verifier']} {result['version']}"
+    judge = result["recipe"] or (f"{result['verifier']} {result['version']}" if result["verifier"] else name)
     score = "" if result["score"] is None else f", score {result['score']:g}, reward {result['reward']:g}"
     lines = [f"{judge}: {result['status']}{score} ({result['reason']})"]
     if result["extracted"] is not None:

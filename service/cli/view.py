@@ -5,6 +5,7 @@
 import asyncio
 import contextlib
 import socket
+import tempfile
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +21,7 @@ from service.doors.http.view import HOST, build_view
 from service.doors.routes.stored_audits import load
 from service.observe.audit_log import reader
 from service.observe.audit_log.desk import Desk
-from service.prompts.stored_files import FORMS, REPORT, files, rollouts_of
+from service.prompts.stored_files import FORMS, REPORT, Shown
 from service.settings import SettingsError
 
 
@@ -35,11 +36,18 @@ def command(
     open_it: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
     """Show stored results in a browser, until Ctrl-C: verdicts of `rewardline score`, exports, audit logs, audits."""
+    with tempfile.TemporaryDirectory(prefix="rewardline-view-") as folder:
+        _show(paths, Shown(paths, Path(folder)), port, open_it=open_it)
+
+
+def _show(paths: list[Path], shown: Shown, port: int, *, open_it: bool) -> None:
     try:
         quiet_settings()
-        result_files, audits = files(paths), reports(paths)
+        result_files, audits = shown.files(), reports(paths)
     except (reader.NotThere, SettingsError) as error:
         raise fail(str(error)) from error
+    for message in shown.damaged:
+        say(message, is_error=True)
     count = len(result_files) + len(audits)
     if not count:
         forms = ", ".join((*FORMS, REPORT))
@@ -49,7 +57,7 @@ def command(
     except OSError as error:
         raise fail(f"port {port}: {error.strerror}") from error
     with listening, contextlib.suppress(KeyboardInterrupt):
-        desk = Desk(lambda: files(paths), rollouts_of)
+        desk = Desk(shown.files)
         app = build_view(desk, lambda: reports(paths), console.LOG if result_files else console.DATA_SETS)
         address = f"http://{HOST}:{listening.getsockname()[1]}/"
         server = _AnnouncedServer(uvicorn.Config(app, log_config=None))

@@ -1,6 +1,6 @@
 """Makes an item without a response of each row of a data set."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -60,6 +60,8 @@ class Columns:
     """A recipe that judges all rows."""
     verifier: str | None = None
     """A verifier that judges all rows."""
+    all_params: Mapping[str, Any] | None = None
+    """Parameters of all rows. They replace those that a row has itself."""
 
     def check(self, fields: Json, number: int) -> None:
         """Check the first row.
@@ -119,6 +121,9 @@ def _row(number: int, fields: Any, columns: Columns, nbytes: int) -> Row:
     params = columns.params or "params"
     more_columns = (("params", params), ("prompt", columns.prompt))
     item |= {field: fields[column] for field, column in more_columns if column and fields.get(column) is not None}
+    if columns.all_params:
+        own = item.get("params")
+        item["params"] = {**(own if isinstance(own, dict) else {}), **columns.all_params}
     solution = _first(fields, (columns.solution,) if columns.solution else _SOLUTIONS)
     try:
         msgspec.json.encode(labels)  # half a character in a label is found here

@@ -2,16 +2,13 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from service.observe.audit_log import reader
 from service.observe.audit_log.columns import STEP_NAMES
-from service.prompts.stored_files import VERDICTS, files, rows_beside
-from service.rollouts.columns import Columns
-from service.rollouts.verdict_file import MADE_BY, object_of
-from service.row_files.reading import MAX_OWN_LINE_BYTES, BadData, DataFile
+from service.prompts.stored_files import VERDICTS, files, rows_beside, with_rows
 from service.watch.pass_rates import PassRate
 
 MAX_RESPONSES: Final = 64
@@ -66,11 +63,14 @@ def collect(paths: Sequence[Path]) -> tuple[dict[tuple[str, str], Prompt], list[
 
 def _records(paths: Iterable[Path], damaged: list[str]) -> Iterator[Mapping[str, Any]]:
     for path in paths:
-        lines = reader.lines(path, damaged)
         if path.name.endswith(VERDICTS):
-            yield from _with_rows(path, lines, damaged)
+            if source := rows_beside(path):
+                yield from with_rows(path, source, damaged)
+            else:
+                lack = "the file that was scored is not beside it"
+                damaged.append(f"{path}: {lack}; prompts and references come from there: put it into this folder")
             continue
-        for line in lines:
+        for line in reader.lines(path, damaged):
             try:
                 record = json.loads(line)
             except (ValueError, RecursionError):
@@ -78,30 +78,6 @@ def _records(paths: Iterable[Path], damaged: list[str]) -> Iterator[Mapping[str,
                 continue
             if isinstance(record, dict) and "status" in record:
                 yield record
-
-
-def _with_rows(path: Path, lines: Iterator[bytes], damaged: list[str]) -> Iterator[Mapping[str, Any]]:
-    """The rows that `rewardline score` read, with the verdicts that it wrote to this file."""
-    source = rows_beside(path)
-    made = object_of(next(lines, b"")).get(MADE_BY)
-    if source is None or not isinstance(made, dict):
-        lack = "`rewardline score` has not written it" if source else "the file that was scored is not beside it"
-        damaged.append(f"{path}: {lack}; prompts and references come from there: put it into this folder")
-        return
-    names = ("verifier", "recipe", "response_field", "reference_field")
-    columns = replace(Columns(*(made.get(name) for name in names)), params=made.get("params"))
-    verdicts = ((fields["line"], fields) for fields in map(object_of, lines) if isinstance(fields.get("line"), int))
-    line, verdict = next(verdicts, (0, {}))
-    try:
-        for number, fields, _ in DataFile(source, max_line_bytes=MAX_OWN_LINE_BYTES).lines():
-            if number != line:
-                continue
-            item = columns.item_of(fields) if isinstance(fields, dict) else None
-            if item is not None:
-                yield {**verdict, **item}
-            line, verdict = next(verdicts, (0, {}))
-    except BadData as error:
-        damaged.append(f"{source}: {error}")
 
 
 def _step(record: Mapping[str, Any]) -> float:

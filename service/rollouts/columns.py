@@ -20,9 +20,9 @@ from verifiers.near_names import near
 
 RESPONSES = (
     *("response", "completion", "output", "prediction", "generation", "generated_text", "model_output"),
-    *("completions", "responses", "outputs", "generations", "filtered_resps", "resps", "messages", "answer"),
+    *("completions", "responses", "outputs", "generations", "resps", "filtered_resps", "messages", "answer"),
 )
-"""`resps` is lm-eval's, `responses` verl's. `messages` are a response if an assistant has the last word, `answer` beside another reference."""
+"""`resps` is lm-eval's, what its filters left of that stands in `filtered_resps`. `responses` is verl's. `messages` are a response if an assistant has the last word, `answer` beside another reference."""
 _KEPT = (
     *("id", "verifier", "params", "prompt", "metadata", "recipe", "checks", "domain", "data_source", "tag"),
     *(name for name in RowFields.__struct_fields__ if name not in ("ground_truth", "source")),
@@ -33,6 +33,8 @@ JUDGES = ("verifier", "recipe", "checks", "data_source", "domain", "tag")
 
 _JSON_CELLS = ("params", "checks", "metadata", "reward_weights")
 """A table holds them as JSON text."""
+_ASKED = "input"
+"""The prompt in rollouts of verl and logs of Inspect, whose `messages` are the whole conversation."""
 _WHOLE = "response_messages"
 """In an audit log: the whole response, if it was not cut."""
 
@@ -80,7 +82,7 @@ class Columns:
     def used(self) -> frozenset[str]:
         """The names of all fields that an item or a label may be made of."""
         chosen = [name for name in (self.response, self.reference, self.label) if name is not None]
-        item_columns = frozenset([*_KEPT, _WHOLE, *RESPONSES, *REFERENCES, *LABELS, *chosen])
+        item_columns = frozenset([*_KEPT, _ASKED, _WHOLE, *RESPONSES, *REFERENCES, *LABELS, *chosen])
         return item_columns | rubrics.COLUMNS | data_sets.known().used
 
     def says_judge(self, fields: Mapping[str, Any]) -> bool:
@@ -105,6 +107,10 @@ class Columns:
             row = {name: fields[name] for name in rubrics.COLUMNS - {response} if fields.get(name) is not None}
             if _is_rubric(row):
                 item["evaluation_criteria"] = row
+        if isinstance(fields.get(_ASKED), str | list) and "prompt" not in item and response != _ASKED:
+            messages = item.pop("messages", None)
+            is_whole = messages is None or _ends_with_assistant(messages)
+            item |= {"prompt": fields[_ASKED]} if is_whole else {"messages": messages}
         chosen = {name: value for name in ("verifier", "recipe") if (value := getattr(self, name)) is not None}
         if chosen:
             item = {name: value for name, value in item.items() if name not in ("verifier", "recipe", "checks")}

@@ -17,7 +17,7 @@ Judge = Callable[[Sequence[Json]], Awaitable[Sequence[Json]]]
 async def judge_fields(rows: Sequence[Mapping[str, Any] | None], columns: Columns, judge: Judge) -> list[Json]:
     """One result per row. None stands for a row that is not an object. Without a response there is nothing to judge."""
     items = [None if fields is None else columns.item_of(fields) for fields in rows]
-    results = iter(await _all_judged([item for item in items if item is not None and not _samples(item)], judge))
+    results = iter(await all_judged([item for item in items if item is not None and not _samples(item)], judge))
     judged = []
     for fields, item in zip(rows, items, strict=True):
         if item is not None and (count := _samples(item)):
@@ -37,7 +37,7 @@ def _samples(item: Json) -> int:
     return len(response) if isinstance(response, list) and response and isinstance(response[0], str) else 0
 
 
-async def _all_judged(items: Sequence[Json], judge: Judge) -> Sequence[Json]:
+async def all_judged(items: Sequence[Json], judge: Judge) -> Sequence[Json]:
     """One result per item. Items that break the contract are invalid, and do not cost the others."""
     if not items:
         return []
@@ -47,7 +47,7 @@ async def _all_judged(items: Sequence[Json], judge: Judge) -> Sequence[Json]:
         if len(items) == 1:
             return [invalid("bad_item", str(error).removeprefix("items.0."))]
     half = len(items) // 2
-    return [*await _all_judged(items[:half], judge), *await _all_judged(items[half:], judge)]
+    return [*await all_judged(items[:half], judge), *await all_judged(items[half:], judge)]
 
 
 def invalid(reason: str, message: str) -> Json:

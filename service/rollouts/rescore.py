@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 from service.rollouts.bad_input import BadInput, Json
 from service.rollouts.columns import JUDGES, Columns, without_nulls
-from service.rollouts.judging import Judge, invalid, judge_fields
+from service.rollouts.judging import Judge, all_judged, invalid, judge_fields
 from service.rollouts.tally import Tally
 from service.rollouts.verdict_file import Kept, header, verdicts
 from service.row_files.reading import MAX_OWN_LINE_BYTES, BadData, DataFile, Unread
@@ -44,6 +44,10 @@ class Run:
     """The first rows alone."""
 
 
+class NoRows(BadInput):
+    """A file has no row that can be judged."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Row:
     number: int
@@ -62,19 +66,39 @@ def check_first_row(source: Path, columns: Columns, *, needs_judge: bool) -> Non
         needs_judge: Whether the rows must say themselves how they are judged.
 
     Raises:
-        BadInput: it has not, or there is no row.
+        BadInput: it has not.
+        NoRows
     """
-    for row in _rows(source, DataFile(source, max_line_bytes=MAX_OWN_LINE_BYTES)):
-        if isinstance(row.fields, Unread):
-            continue
-        columns.check(row.fields, f"{source}, line {row.number},")
-        if needs_judge and not columns.says_judge(row.fields):
-            raise BadInput(
-                f"{source}, line {row.number}, does not say how it is judged (none of {', '.join(JUDGES)}); "
-                "name a --verifier or a --recipe"
-            )
+    number, fields = _first_row(source)
+    columns.check(fields, f"{source}, line {number},")
+    if needs_judge and not columns.says_judge(fields):
+        raise BadInput(
+            f"{source}, line {number}, does not say how it is judged (none of {', '.join(JUDGES)}); "
+            "name a --verifier or a --recipe"
+        )
+
+
+async def check_params(run: Run, judge: Judge) -> None:
+    """Check the parameters of all lines by the first one. Its task says whether it takes them, so its response is left out.
+
+    Raises:
+        BadInput: the verifier or recipe of all lines does not take them.
+    """
+    columns = run.columns
+    if not columns.params or (columns.verifier is None and columns.recipe is None):
         return
-    raise BadInput(f"{source} has no row that is a JSON object")
+    item = columns.item_of(_first_row(run.source)[1])
+    if item is not None:
+        (result,) = await all_judged([{**item, "params": dict(columns.params), "response": ""}], judge)
+        if result["reason"] == "bad_params":
+            raise BadInput(f"--params: {result['detail']['message']}")
+
+
+def _first_row(source: Path) -> tuple[int, Json]:
+    for row in _rows(source, DataFile(source, max_line_bytes=MAX_OWN_LINE_BYTES)):
+        if not isinstance(row.fields, Unread):
+            return row.number, row.fields
+    raise NoRows(f"{source} has no row that is a JSON object")
 
 
 async def rescore(run: Run, judge: Judge, on_progress: OnProgress) -> Tally:

@@ -65,12 +65,6 @@ def check(target: Path, maker: Json) -> None:
         next(verdicts(target, maker), None)
 
 
-def is_sampled(first_line: bytes) -> bool:
-    """Whether the file that begins so has verdicts on some rows alone, so that rows and verdicts do not correspond."""
-    maker = object_of(first_line).get(MADE_BY)
-    return isinstance(maker, dict) and "sample" in maker
-
-
 def verdicts(target: Path, maker: Json) -> Iterator[Kept]:
     """The whole lines of an earlier run that was made by the same. Half a line, which an interruption leaves, is left out.
 

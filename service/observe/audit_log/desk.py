@@ -37,14 +37,9 @@ _PIPE_BYTES: Final = 1 << 20
 class Desk:
     """The searches of one folder, or of some files."""
 
-    def __init__(
-        self, find: Callable[[], Sequence[Path]], beside: Callable[[Path], Path | None] = lambda _: None
-    ) -> None:
-        """`find` gives the files. It is called in a thread, for each search anew. `beside` gives the file with the texts
-        of a file of verdicts, if it has one.
-        """
+    def __init__(self, find: Callable[[], Sequence[Path]]) -> None:
+        """`find` gives the files. It is called in a thread, for each search anew."""
         self._find = find
-        self._beside = beside
         self._threads = ThreadPoolExecutor(_AT_ONCE, "log-search", _be_nice)
         self._turns = asyncio.Semaphore(_AT_ONCE)
         self._callers: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -92,7 +87,7 @@ class Desk:
             try:
                 tables = importlib.import_module("service.observe.audit_log.tables")
                 paths = [path for path in self._find() if choose(path)]
-                return running.answer(tables.Tables(paths, output, self._beside), question)
+                return running.answer(tables.Tables(paths, output), question)
             finally:
                 if output is not None:
                     os.close(output)

@@ -6,6 +6,7 @@ the caller's own, and stays.
 """
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,6 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from fairness import DEFAULT
+from service.observe.audit_log.columns import COLUMNS
 from service.wire import DAMAGED, DAMAGED_JSON, Message, Result, ScoreItem
 from verifiers.base import InvalidItem
 from verifiers.conversation import dialects, plain
@@ -118,6 +120,29 @@ def is_kept(item_id: str | int | None, response: str, status: str, rules: Rules)
     id_text = "" if item_id is None else str(item_id)
     digest = hashlib.sha256(f"{id_text}\0{response}".encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:8], "big") < rules.sample * 2**64
+
+
+def stored_record(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The record of a stored verdict that has the fields of its item. Its texts are whole."""
+    record = {name: row[name] for name in COLUMNS if row.get(name) is not None}
+    response, prompt = row.get("response"), row.get("prompt", row.get("messages"))
+    reference = row.get("reference", row.get("test_cases"))
+    if response is not None:
+        record["response"], messages = (
+            _response(response) if isinstance(response, str | list) else (_text(response), None)
+        )
+        record["response_messages"] = None if messages is None else response
+    if prompt is not None:
+        record["prompt"] = text_of(prompt) if isinstance(prompt, str | list) else _text(prompt)
+        record["prompt_messages"] = prompt if isinstance(prompt, list) else None
+    if reference is not None:
+        record["reference_is_json"] = not isinstance(reference, str)
+        record["reference"] = reference if isinstance(reference, str) else _text(reference)
+    return record
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def timestamp(time_s: float) -> str:

@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Final, Self
 import duckdb
 
 from service.observe.audit_log import reader
-from service.observe.audit_log.columns import COLUMNS, JSON, STEP, TEXT
+from service.observe.audit_log.columns import COLUMNS, JSON, STEP
 from service.observe.audit_log.files import CLOSED, LIVE
 
 _MEMORY: Final = "1GB"
@@ -34,16 +34,6 @@ _DELETED: Final = " (deleted)"
 _RESCUED: Final = 8
 """Damaged files of which what is whole is read. Of more, nothing is."""
 _RESCUED_BYTES: Final = 1_000_000_000
-_TEXTS: Final[Mapping[str, Sequence[str]]] = {
-    "response": ("response", "completion", "output"),
-    "reference": ("reference", "ground_truth", "gold", "answer", "solution"),
-    "prompt": ("prompt", "messages"),
-    **{name: (name,) for name in ("params", "data_source", "domain", "tag", "metadata")},
-}
-"""The texts of a rollout, and the names that they have in files."""
-_ROLLOUT: Final = {
-    name: COLUMNS.get(column, TEXT) for column, names in {"id": ("id",), **_TEXTS}.items() for name in names
-}
 _SETTINGS: Final = {
     "threads": 1,
     "memory_limit": _MEMORY,
@@ -94,17 +84,12 @@ class Tables:
     error: ClassVar[type[Exception]] = duckdb.Error
     """What SQL raises. Who only writes SQL need not load the library."""
 
-    def __init__(
-        self, paths: Sequence[Path], output: int | None = None, beside: Callable[[Path], Path | None] = lambda _: None
-    ) -> None:
-        """`output` is a descriptor that SQL may write to. `beside` gives the file with the texts of a file of verdicts,
-        row by row, if it has one.
-        """
+    def __init__(self, paths: Sequence[Path], output: int | None = None) -> None:
+        """`output` is a descriptor that SQL may write to."""
         self.tally = Tally()
         self.tables: list[Table] = []
         self._paths = paths
         self._output = output
-        self._beside = beside
         self._closing = ExitStack()
         self._spares: list[int] = []
         self._connection: duckdb.DuckDBPyConnection | None = None
@@ -112,17 +97,17 @@ class Tables:
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
-            files = [(path, self._open(path, stack), self._open(self._beside(path), stack)) for path in self._paths]
+            files = [(path, self._open(path, stack)) for path in self._paths]
             with contextlib.suppress(OSError):  # there may be no place for temporary files
                 for _ in range(_RESCUED):
                     self._spares.append(stack.enter_context(tempfile.TemporaryFile()).fileno())
             self._connection = duckdb.connect(":memory:", config=_SETTINGS)
             stack.callback(self._connection.close)
-            readable = [file for _, *pair in files for file in pair if file is not None]
+            readable = [file for _, file in files if file is not None]
             self._lock([*readable, *self._spares, *([] if self._output is None else [self._output])])
-            for path, file, texts in files:
+            for path, file in files:
                 if file is not None:
-                    self._add(path, file, texts)
+                    self._add(path, file)
             self._closing = stack.pop_all()
         return self
 
@@ -178,13 +163,13 @@ class Tables:
         for table in tables:
             if table.lines is not None:
                 by_compression.setdefault(table.lines[0], []).append(table.lines[1])
-        rows += (_numbered(_json(files, how, COLUMNS)) for how, files in by_compression.items())
+        rows += (_numbered(_json(files, how)) for how, files in by_compression.items())
         none = ", ".join(f"NULL::{kind} AS {name}" for name, kind in COLUMNS.items())
         return rows or [_numbered(f"SELECT {none} WHERE false")]
 
-    def _open(self, path: Path | None, stack: ExitStack) -> int | None:
+    def _open(self, path: Path, stack: ExitStack) -> int | None:
         """Open a file, wherever it is by now. None if it is gone, because it was the oldest, or cannot be opened."""
-        for candidate in () if path is None else (path, reader.elsewhere(path)):
+        for candidate in (path, reader.elsewhere(path)):
             if candidate is None:
                 break
             try:
@@ -206,26 +191,24 @@ class Tables:
         self.sql("SET enable_external_access = false")
         self.sql("SET lock_configuration = true")
 
-    def _add(self, path: Path, file: int, texts: int | None) -> None:
+    def _add(self, path: Path, file: int) -> None:
         try:
-            rows = self._rows(file, COLUMNS)
-            if texts is not None:
-                rows = _joined(rows, self._rows(texts, _ROLLOUT))
+            rows = self._rows(file)
         except duckdb.Error as error:
             self._complain(path, str(error).partition("\n")[0])
             return
         compression = _compression(file)
-        lines = None if compression is None or texts is not None else (compression, file)
+        lines = None if compression is None else (compression, file)
         self.tables.append(Table(reader.key_of(path), path, _numbered(rows), lines))
 
-    def _rows(self, file: int, columns: Mapping[str, str]) -> str:
+    def _rows(self, file: int) -> str:
         """SQL for the rows of a file of any form."""
         compression = _compression(file)
         if compression is not None:
-            return _json([file], compression, columns)
+            return _json([file], compression)
         source = f"read_parquet('{_place(file)}')"
         kinds = {name: kind for name, kind, *_ in self.sql(f"DESCRIBE SELECT * FROM {source}")}
-        cast = [f"{_cast(name, kind, kinds.get(name))} AS {name}" for name, kind in columns.items()]
+        cast = [f"{_cast(name, kind, kinds.get(name))} AS {name}" for name, kind in COLUMNS.items()]
         return f"SELECT {', '.join(cast)} FROM {source}"
 
     def _complain(self, path: Path, why: str) -> None:
@@ -246,7 +229,7 @@ class Tables:
                     break
                 if line.endswith(b"\n"):
                     rescued.write(line)
-        table.rows = _numbered(_json([descriptor], "none", COLUMNS))
+        table.rows = _numbered(_json([descriptor], "none"))
         table.lines = "none", descriptor
         return True
 
@@ -272,26 +255,13 @@ def _compression(file: int) -> str | None:
     return "gzip" if name.endswith(".gz") else "zstd" if name.endswith(".zst") else "none"
 
 
-def _json(descriptors: Sequence[int], compression: str, columns: Mapping[str, str]) -> str:
+def _json(descriptors: Sequence[int], compression: str) -> str:
     """Lines that are not objects give rows of nulls. What `rewardline score` was run with is not a row."""
-    declared = ", ".join(f"{name}: '{kind}'" for name, kind in (*columns.items(), (_MADE_BY, JSON)))
+    declared = ", ".join(f"{name}: '{kind}'" for name, kind in (*COLUMNS.items(), (_MADE_BY, JSON)))
     return (
         f"SELECT * EXCLUDE {_MADE_BY} FROM read_json({list(map(_place, descriptors))}, format = 'newline_delimited', columns = {{{declared}}}, "
         f"compression = '{compression}', ignore_errors = true, maximum_object_size = {_MAX_LINE_BYTES}) "
         f"WHERE {_MADE_BY} IS NULL"
-    )
-
-
-def _joined(verdicts: str, rollouts: str) -> str:
-    """Verdicts with the texts of the rollouts that they are on, row by row. Where the ids differ, there are no texts."""
-    is_same = "(t.id IS NULL OR v.id::VARCHAR = t.id::VARCHAR)"
-    columns = ", ".join(
-        f"coalesce(v.{name}, CASE WHEN {is_same} THEN coalesce({', '.join(f't.{column}' for column in names)}) END) AS {name}"
-        for name, names in _TEXTS.items()
-    )
-    return (
-        f"SELECT v.* EXCLUDE is_there REPLACE ({columns}) FROM (SELECT true AS is_there, * FROM ({verdicts})) v "
-        f"POSITIONAL JOIN ({rollouts}) t WHERE is_there"
     )
 
 

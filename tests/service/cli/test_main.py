@@ -164,6 +164,10 @@ MISTAKES: list[tuple[list[str], str]] = [
         "has no field 'glod' (--reference-field); it has ['expected'",
     ),
     (["--verifier", "numeric", "--params", "[]"], "--params is not a JSON object"),
+    (
+        ["--verifier", "numeric", "--overwrite", "--params", '{"abs_tl": 1}'],
+        "--params: params.abs_tl: no such parameter; did you mean `abs_tol`",
+    ),
     (["--verifier", "numeric", "--url", "http://127.0.0.1:9"], "--url http://127.0.0.1:9: unreachable"),
     (["--verifier", "numeric", "--url", "127.0.0.1:9"], "--url 127.0.0.1:9: "),
 ]
@@ -192,6 +196,7 @@ def test_a_mistake_ends_before_the_first_row_and_changes_nothing(scored: Path, o
         (["in.jsonl", "--recipe", "think_mth"], "there is no recipe 'think_mth'; did you mean `think_math`"),
         (["in.jsonl", "--verifier", "math", "--recipe", "think_math"], "name one"),
         (["none.jsonl", "--verifier", "math"], "there is no file none.jsonl"),
+        (["in.jsonl", "--verifier", "math", "--params", "7"], "--params is not a JSON object"),
         ([".", "--verifier", "math", "-o", "report.json"], "2 files, and --report is of one; name one file"),
     ],
 )
@@ -265,11 +270,13 @@ def test_a_folder_is_scored_file_by_file(tmp_path: Path) -> None:
     write(tmp_path / "a.jsonl", rows(4))
     (tmp_path / "a.json").write_text(json.dumps(rows(2)))
     (tmp_path / "a.csv").write_text("response,gold\n7,7\n")
+    (tmp_path / "empty.json").write_text('{"samples": []}')
     (tmp_path / "notes.txt").write_text("no rows")
     done = rewardline("score", str(tmp_path), "--verifier", "numeric")
     assert done.returncode == 0, done.stderr
     made = {path.name: len(verdicts(path)) for path in tmp_path.glob("*.verdicts.jsonl")}
     assert made == {"a.verdicts.jsonl": 4, "a.json.verdicts.jsonl": 2, "a.csv.verdicts.jsonl": 1}
+    assert "empty.json has no row that is a JSON object; it is left out" in " ".join(done.stderr.split())
     again = rewardline("score", str(tmp_path), "--verifier", "numeric")
     assert "7 lines were there before" in again.stdout
 
@@ -313,7 +320,7 @@ COLUMNS: dict[str, dict[str, Any]] = {
     "TRL": {"prompt": "6+1?", "completion": [{"role": "assistant", "content": "7"}], "answer": "7"},
     "verl": {"input": "6+1?", "output": "7", "gts": "7", "score": 1.0, "step": 3},
     "slime": {"prompt": "6+1?", "response": "7", "label": "7"},
-    "lm-eval": {"doc": {}, "target": "7", "resps": [["It is 7."]], "filtered_resps": ["7"]},
+    "lm-eval": {"doc": {}, "target": "7", "resps": [["It is 7."]], "filtered_resps": ["[invalid]"]},
     "messages": {"messages": [{"role": "user", "content": "6+1?"}, {"role": "assistant", "content": "7"}], "gold": "7"},
     "messages as text": {"messages": json.dumps([{"role": "assistant", "content": "7"}]), "gold": "7"},
     "predictions": {"prediction": "7", "target": "7"},
@@ -397,7 +404,11 @@ def test_the_first_example_of_the_front_page_works() -> None:
     [
         (["math", "--response", "7", "--reference", "8"], 0, "ok, score 0, reward 0 (wrong_answer)"),
         (["numeric", "--response", "7", "--reference", "a dozen or so"], 1, "invalid ("),
-        (["math", "--response", "7", "--reference", "7", "--params", '{"unit_policy": "nosuch"}'], 1, "unit_policy"),
+        (
+            ["math", "--response", "7", "--reference", "7", "--params", '{"unit_policy": "nosuch"}'],
+            1,
+            "math: invalid (bad_params)\n",
+        ),
         (
             ["think_math", "--response", "<think>so</think>7", "--reference", "7"],
             0,

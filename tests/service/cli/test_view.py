@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from service.cli.main import application
 from service.dataset_audit.report import Example, Finding, Fix, NoReport, Report
-from service.prompts.stored_files import files, rollouts_of
+from service.prompts.stored_files import Shown, files, rows_beside
 from tests.browser import Opened
 from tests.conftest import ROOT
 from tests.tables import table
@@ -32,9 +32,9 @@ DETAIL = {"span": [17, 18], "channel": "boxed"}
 def folder(tmp_path: Path) -> Path:
     """What somebody has after `rewardline score rollouts.jsonl`."""
     rollouts = [{"id": name, "response": f"So it is {name}\\boxed{{7}}", "answer": "8"} for name in ("<b>a</b>", "b")]
-    verdicts = [{"line": at, "id": each["id"], **VERDICT, "extracted": "7"} for at, each in enumerate(rollouts)]
+    verdicts = [{"line": at, "id": each["id"], **VERDICT, "extracted": "7"} for at, each in enumerate(rollouts, 1)]
     verdicts[1] |= {"detail": DETAIL}
-    for name, rows in (("rollouts.jsonl", rollouts), ("rollouts.verdicts.jsonl", verdicts)):
+    for name, rows in (("rollouts.jsonl", rollouts), ("rollouts.verdicts.jsonl", [{"made_by": {}}, *verdicts])):
         (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
     return tmp_path
 
@@ -151,5 +151,35 @@ def test_folders_give_what_may_hold_records(folder: Path) -> None:
     names = [path.name for path in files([folder])]
     assert names == ["more.parquet", "rollouts.verdicts.jsonl", "audit-20260307T091503.120045Z-5f0c1a2b.live.jsonl"]
     assert files([folder / "rollouts.jsonl"]) == [folder / "rollouts.jsonl"]
-    assert rollouts_of(folder / "rollouts.verdicts.jsonl") == folder / "rollouts.jsonl"
-    assert rollouts_of(folder / "rollouts.jsonl") is None
+    assert rows_beside(folder / "rollouts.verdicts.jsonl") == folder / "rollouts.jsonl"
+    assert rows_beside(folder / "rollouts.jsonl") is None
+
+
+CHAT = [{"role": "user", "content": "5+2?"}, {"role": "assistant", "content": "8"}]
+ROLLOUTS: list[Any] = [
+    {"id": "a", "completion": "It is 7.", "gold": {"x": [1]}, "data_source": "own", "params": {"abs_tol": 1}},
+    "damaged",
+    {"prompt": CHAT[:1], "completion": CHAT[1:], "answer": "8", "step": 3},
+    {"id": "other", "completion": "not this one's"},
+    {"id": "log", "input": "5+2?", "messages": CHAT, "target": "7", "output": {"choices": [{"message": CHAT[1]}]}},
+]
+
+
+def test_verdicts_are_shown_with_the_texts_of_the_rows_of_any_form(tmp_path: Path) -> None:
+    (tmp_path / "r.json").write_text(json.dumps(ROLLOUTS))
+    ids = enumerate(["a", 2, 3, "changed", "log"], 1)
+    rows = [{"made_by": {}}, *({"line": line, "id": name, **VERDICT} for line, name in ids)]
+    verdicts = tmp_path / "r.json.verdicts.jsonl"
+    verdicts.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    shown = Shown([verdicts], tmp_path / "made")
+    (tmp_path / "made").mkdir()
+    (records,) = shown.files()
+    first, damaged, chat, changed, inspected = map(json.loads, records.read_text().splitlines())
+    assert (first["response"], first["reference"], first["params"]) == ("It is 7.", '{"x":[1]}', {"abs_tol": 1})
+    assert (damaged["status"], "response" in damaged, "response" in changed) == ("ok", False, False)
+    assert (chat["response"], chat["prompt_messages"], chat["metadata"]) == ("8", CHAT[:1], {"step": 3})
+    assert (inspected["prompt"], inspected["response"], inspected["reference"]) == ("5+2?", "8", "7")
+    assert (shown.files(), shown.damaged) == ([records], [])
+    (tmp_path / "r.json").write_text("[")
+    assert shown.files() == [verdicts]
+    assert "r.json: " in shown.damaged[0]

@@ -113,6 +113,13 @@ async def test_what_cannot_be_judged_is_no_finding(tmp_path: Path) -> None:
     assert (report.findings, report.unjudged) == ([], 1)
 
 
+async def test_parameters_of_all_rows_replace_those_of_a_row(tmp_path: Path) -> None:
+    path = write(tmp_path / "rows.jsonl", [{"answer": "7", "params": {"abs_tol": 1, "rel_tol": 0.1}}, {"answer": "7"}])
+    rows = read(path, Columns(verifier="numeric", all_params={"abs_tol": 2}))
+    params = [json.loads(bytes(row.item.params)) for row in rows if row.item]
+    assert params == [{"abs_tol": 2, "rel_tol": 0.1}, {"abs_tol": 2}]
+
+
 async def test_a_file_that_is_no_data_set(tmp_path: Path) -> None:
     with pytest.raises(BadData, match="No such file"):
         list(read(tmp_path / "none.jsonl", Columns()))

@@ -250,6 +250,62 @@ def test_records_are_read_one_after_the_other_by_keys(logged: Logged, context: B
 
 
 @pytest.mark.browser
+def test_a_heading_orders_the_table(logged: Logged, context: BrowserContext) -> None:
+    opened = Log(context, logged())
+    opened.says("4 of 4")
+    heads, by_reward = (
+        opened.page.locator("th[aria-sort]"),
+        opened.page.get_by_role("button", name="reward", exact=True),
+    )
+    expect(heads).to_have_attribute("aria-sort", "descending")
+    expect(heads).to_have_text("time (UTC)")
+    for order, direction, last in (("highest", "descending", "unknown verifier"), ("lowest", "ascending", "correct")):
+        by_reward.press("Enter")
+        expect(heads).to_have_attribute("aria-sort", direction)
+        expect(heads).to_have_text("reward")
+        expect(by_reward).to_be_focused()
+        expect(opened.page.get_by_label("Order")).to_have_value(order)
+        expect(opened.rows.filter(has_text=last).last).to_be_visible()
+    assert opened.complaints == []
+
+
+SEARCHED = """() => [...(CSS.highlights.get("searched") || [])].map(range => {
+    const whole = document.createRange();
+    whole.setStart(range.startContainer, range.startOffset);
+    whole.setEnd(range.endContainer, range.endOffset);
+    return whole.toString();
+})"""
+
+
+@pytest.mark.browser
+def test_a_long_conversation_has_an_outline_and_what_was_searched_is_marked(
+    logged: Logged, context: BrowserContext
+) -> None:
+    prompt = [{"role": ("user", "assistant")[n % 2], "content": f"Turn {n} of **MANY**"} for n in range(9)]
+    opened = Log(
+        context, logged([{"verifier": "math", "response": "Many: 5", "reference": "5", "prompt": prompt}]), "#text=many"
+    )
+    opened.says("1 of 1")
+    opened.page.keyboard.press("j")
+    told = opened.page.get_by_role("group", name="Conversation")
+    told.get_by_text("Outline of 10 steps").click()
+    entries = told.locator(".outline li")
+    expect(entries).to_have_count(10)
+    expect(entries.nth(3)).to_have_text("assistant: Turn 3 of MANY")
+    entries.nth(8).get_by_role("button").press("Enter")
+    expect(told.locator(".step").nth(8)).to_be_focused()
+    assert {"MANY", "Many"} == set(opened.page.evaluate(SEARCHED))
+    opened.page.keyboard.press("Escape")
+    opened.page.get_by_label("Text in the answer").fill("")
+    opened.page.get_by_label("Text in the answer").press("Enter")
+    opened.says("1 of 1")
+    opened.rows.get_by_role("button").click()
+    expect(told).to_be_visible()
+    assert opened.page.evaluate(SEARCHED) == []
+    assert opened.complaints == []
+
+
+@pytest.mark.browser
 def test_few_stops_of_the_tabulator_are_before_a_response(logged: Logged, context: BrowserContext) -> None:
     opened = Log(context, logged([{**ITEMS[1], "id": f"n{number}"} for number in range(50)]))
     opened.says("50 of 50")

@@ -393,25 +393,6 @@ def test_many_files_are_exported_as_few(tmp_path: Path) -> None:
     assert ask([tmp_path / "export.parquet"], search.summary, Filters())["records"] == 300
 
 
-def test_verdicts_are_shown_with_the_texts_of_their_rollouts(tmp_path: Path) -> None:
-    rollouts: list[JSON] = [
-        {"id": "a", "completion": "It is 7.", "gold": {"x": [1]}, "data_source": "own", "params": {"abs_tol": 1}},
-        {"completion": [{"role": "assistant", "content": "8"}], "answer": "8"},
-        {"id": "other", "completion": "not this one's"},
-    ]
-    outcome = {"status": "ok", "score": 1.0, "reward": 1.0, "reason": "correct", "verifier": "math"}
-    write(tmp_path / "r.verdicts.jsonl", [{"line": at, "id": name, **outcome} for at, name in enumerate(["a", 1, "c"])])
-    write(tmp_path / "r.jsonl", [*rollouts, {"completion": "not judged yet"}])
-    place, beside = [tmp_path / "r.verdicts.jsonl"], tmp_path / "r.jsonl"
-    rows = ask(place, search.page, Filters(), "oldest", 9, None, beside=lambda _: beside)
-    assert rows["read"] == {"files": 1, "files_left": 0, "rows": 3, "damaged_rows": 0, "damaged_files": []}
-    first, second, third = (ask(place, search.record, row["row"], beside=lambda _: beside) for row in rows["rows"])
-    assert (first["response"], first["data_source"], bytes(first["params"])) == ("It is 7.", "own", b'{"abs_tol":1}')
-    assert json.loads(first["reference"]) == {"x": [1]}
-    assert json.loads(second["response"]) == rollouts[1]["completion"]
-    assert third["response"] is None
-
-
 def test_the_log_is_read_while_it_is_packed_and_deleted(tmp_path: Path) -> None:
     for first in range(0, 40, 10):
         file(tmp_path, range(first, first + 10))

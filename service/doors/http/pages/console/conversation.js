@@ -15,10 +15,26 @@ const THINKING = /^\s*<think(?:ing)?>([\s\S]*?)(?:<\/think(?:ing)?>|$)/;
 const ROLES = { reasoning: "assistant", function_call: "assistant", function_call_output: "tool" };
 const ASKED = ["user", "prompt", "system", "developer"];
 
+/** A conversation of more steps has an outline. */
+const FEW_STEPS = 6;
+const HEAD_CHARS = 100;
+
 /** The steps of a record: of its prompt, and of its response. */
 export function conversation(record) {
   const steps = [...prompt(record, "prompt"), ...response(record, "response")];
-  return steps.length ? make("div", { class: "conversation", role: "group", "aria-label": "Conversation" }, steps) : null;
+  if (!steps.length) return null;
+  return make("div", { class: "conversation", role: "group", "aria-label": "Conversation" }, steps.length > FEW_STEPS ? outline(steps) : null, steps);
+}
+
+/** The ways to the steps of a conversation. */
+function outline(steps) {
+  const go = (to) => { to.focus({ preventScroll: true }); to.scrollIntoView(); };
+  const entries = steps.map((to) => {
+    to.tabIndex = -1;
+    const [name, ...parts] = [...to.children].map((part) => part.textContent.slice(0, HEAD_CHARS).trim());
+    return make("li", {}, make("button", { type: "button", class: "link", onclick: () => go(to) }, `${name}: ${parts.filter(Boolean).join(" ").slice(0, HEAD_CHARS)}`));
+  });
+  return make("details", { class: "outline" }, make("summary", {}, `Outline of ${count(steps.length)} steps`), make("ol", {}, entries));
 }
 
 /** The prompt or the response of a record alone. `role` is whose a text is. */

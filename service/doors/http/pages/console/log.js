@@ -4,7 +4,7 @@ import { call, json, problem, whenKeyIsGiven } from "./call.js";
 import { exact } from "./exact.js";
 import { bars, histogram, overTime } from "./bars.js";
 import { packed } from "./share.js";
-import { folded } from "./texts.js";
+import { folded, highlight } from "./texts.js";
 import { conversation } from "./conversation.js";
 import { correction } from "./correction.js";
 import { closeGroup, show } from "./runs.js";
@@ -19,7 +19,9 @@ const plain = (value) => (typeof value === "string" ? value : JSON.stringify(val
 const words = (reason) => reason.replaceAll("_", " ");
 const number = (value) => (value === null || value === undefined ? "" : String(Number(value.toFixed(4))));
 const count = (value) => value.toLocaleString("en");
-/** The names of rows in the order of the table, and what they say. */
+/** The headings that order the table: by which order first, and by which at a second time. */
+const ORDERS = { "time (UTC)": ["newest", "oldest"], reward: ["highest", "lowest"] };
+/** The names of rows in the order of the table. */
 let order = [];
 let view = "records";
 /** What a view adds to the search. */
@@ -69,7 +71,7 @@ function fill(given) {
     const value = given.get(field.name);
     field.value = value === null ? (field.name === "order" ? "newest" : "") : typed(field.name, value);
   }
-  view = document.querySelector(`[data-view="${CSS.escape(given.get("view") || "records")}"]`) ? given.get("view") || "records" : "records";
+  view = document.querySelector(`button[data-view="${CSS.escape(given.get("view") || "records")}"]`) ? given.get("view") || "records" : "records";
   extra = new URLSearchParams([...given].filter(([name]) => Object.hasOwn(OF_VIEWS, name)));
   if ([...byId("rare").querySelectorAll("input")].some((field) => field.value !== "")) byId("rare").open = true;
 }
@@ -95,7 +97,7 @@ async function search(step = "pushState", isQuiet = false) {
   if (!isQuiet) say("Reading the log …");
   const filters = new URLSearchParams(given);
   filters.delete("order");
-  for (const button of document.querySelectorAll("[data-view]")) button.setAttribute("aria-pressed", button.dataset.view === view);
+  for (const button of document.querySelectorAll("button[data-view]")) button.setAttribute("aria-pressed", button.dataset.view === view);
   byId("viewed").hidden = view === "records";
   form.dataset.view = view;
   byId("group").hidden = true;
@@ -177,9 +179,21 @@ function showRows(page) {
   order = page.rows.map((row) => row.row);
   const heads = ["time (UTC)", "judge", "status", "reward", "reason", "answer"];
   const body = make("tbody", {}, page.rows.map(rowOf));
-  byId("rows").replaceChildren(make("table", { class: "records", "aria-label": "Records" }, make("thead", {}, make("tr", {}, heads.map((head) => make("th", { scope: "col" }, head)))), body));
+  byId("rows").replaceChildren(make("table", { class: "records", "aria-label": "Records" }, make("thead", {}, make("tr", {}, heads.map(heading))), body));
   byId("records").hidden = !page.rows.length;
   byId("more").hidden = !following;
+}
+
+function heading(head) {
+  const by = ORDERS[head];
+  if (!by) return make("th", { scope: "col" }, head);
+  const at = by.indexOf(form.elements.order.value);
+  const turn = async () => {
+    form.elements.order.value = by[at === 0 ? 1 : 0];
+    await search();
+    [...byId("rows").querySelectorAll("th button")].find((button) => button.textContent === head)?.focus();
+  };
+  return make("th", { scope: "col", "aria-sort": ["descending", "ascending"][at] }, make("button", { type: "button", class: "link", onclick: turn }, head));
 }
 
 function rowOf(row) {
@@ -228,6 +242,7 @@ async function open(row) {
   }
   if (openRow !== row) return;
   box.replaceChildren(...parts);
+  highlight(box, form.elements.text.value.trim());
   box.focus();
   box.scrollIntoView({ block: "nearest" });
 }
@@ -339,7 +354,7 @@ for (const field of form.elements) if (field.tagName === "SELECT") field.addEven
 byId("clear").addEventListener("click", () => { fill(new URLSearchParams()); search(); });
 byId("refresh").addEventListener("change", () => search("replaceState", true));
 byId("more").addEventListener("click", () => more());
-for (const button of document.querySelectorAll("[data-view]")) button.addEventListener("click", () => narrow({ view: button.dataset.view }));
+for (const button of document.querySelectorAll("button[data-view]")) button.addEventListener("click", () => narrow({ view: button.dataset.view }));
 for (const button of document.querySelectorAll("[data-export]")) button.addEventListener("click", () => download(button.dataset.export));
 addEventListener("hashchange", goOn);
 addEventListener("keydown", (event) => {

@@ -2,6 +2,7 @@
 import { make } from "./dom.js";
 
 const PIECE_CHARS = 20000;
+const MOST_HIGHLIGHTS = 1000;
 
 /** A text under its title. It is shown as text, whatever it holds. */
 export function folded(title, whole, isOpen) {
@@ -27,4 +28,19 @@ function pieces(whole) {
     parts.push(start + most.length === whole.length ? most : most.slice(0, line || most.length - isHalf));
   }
   return parts;
+}
+
+/** Highlight a text wherever it stands within one text of an element, in upper or lower case. */
+export function highlight(element, text) {
+  const ranges = [];
+  const wanted = text.toLowerCase();
+  const nodes = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  while (wanted && ranges.length < MOST_HIGHLIGHTS && nodes.nextNode()) {
+    const node = nodes.currentNode;
+    const lower = node.data.toLowerCase();
+    if (lower.length !== node.data.length) continue;  // some letters have another length in lower case
+    for (let at = lower.indexOf(wanted); at >= 0 && ranges.length < MOST_HIGHLIGHTS; at = lower.indexOf(wanted, at + wanted.length))
+      ranges.push(new StaticRange({ startContainer: node, startOffset: at, endContainer: node, endOffset: at + wanted.length }));
+  }
+  CSS.highlights?.set("searched", new Highlight(...ranges));
 }
