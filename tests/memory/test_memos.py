@@ -109,6 +109,8 @@ def test_what_is_beyond_the_bound_is_forgotten_when_it_is_measured() -> None:
     assert of(read).entries == 200
     memory.settle()
     assert of(read).entries == 0
+    read("a")
+    assert of(read).used_bytes == 0, "the bytes of what was forgotten are no longer counted"
 
 
 def test_halving_leaves_at_most_half_and_forgetting_leaves_nothing() -> None:
