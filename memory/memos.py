@@ -106,5 +106,5 @@ class _Memo:
 
     def clear(self) -> None:
         self.cached.cache_clear()
-        self._new = self._new_bytes = 0
+        self._new = self._new_bytes = self._measured_bytes = 0
         self._measure_every = _MEASURE_EVERY

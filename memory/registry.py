@@ -13,6 +13,7 @@ from weakref import WeakSet
 from memory.sizes import size_of
 
 _LIBRARY_BYTES: Final = 16_000_000
+_REGEX: Final = "regex._main"
 _SAMPLES: Final = 8
 _random: Final = Random(0)  # noqa: S311 - it chooses what is measured
 
@@ -98,8 +99,10 @@ class _Libraries:
             cache.cache_clear()
         self._measured.clear()
         re.purge()
-        if (regex := sys.modules.get("regex")) is not None:
+        if (regex := sys.modules.get(_REGEX)) is not None:
             regex.purge()
+            for kept in (regex._named_args, regex._replacement_cache):  # texts that its purge leaves
+                kept.clear()
         self._used_bytes = 0
 
 
@@ -235,7 +238,7 @@ def _is_bounded(function: "_lru_cache_wrapper[Any]") -> bool:
 
 
 def _kept_patterns() -> Iterator[dict[Any, Any]]:
-    for name in ("re", "regex.regex"):
+    for name in ("re", _REGEX):
         cache = getattr(sys.modules.get(name), "_cache", None)
         if isinstance(cache, dict):
             yield cache

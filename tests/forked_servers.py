@@ -24,8 +24,6 @@ from pathlib import Path
 from threading import Lock
 from typing import IO, Any, Self
 
-import msgspec
-
 from sandbox.workers import link
 from sandbox.workers.frames import Order
 
@@ -121,10 +119,9 @@ class Seed:
     def fork_zygote(self, order: Order) -> tuple[ForkedServer, socket.socket]:
         """Fork a process for workers, as `sandbox.workers.link` starts one. The socket is its control."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs, open(os.memfd_create("order"), "w+b") as file:
-            file.write(msgspec.msgpack.encode(order))
-            file.seek(0)
-            process = self._fork([None, {}], theirs.fileno(), file.fileno(), None)
+        with theirs:
+            process = self._fork([None, {}], theirs.fileno(), theirs.fileno(), None)
+        link.give(ours, order)
         ours.setblocking(False)
         return process, ours
 

@@ -17,8 +17,6 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, NoReturn
 
-import msgspec
-
 import service.cache.redis_cache
 import service.jobs.redis_store
 import service.run.server
@@ -71,7 +69,7 @@ def be_forked(control: socket.socket) -> None:
             arguments, own, cores = json.loads(request)
             os.sched_setaffinity(0, cores)
             if arguments is None:
-                _become_zygote(*fds[:2])
+                _become_zygote(fds[0])
             for number, stream in enumerate(fds[:2], start=1):
                 os.dup2(stream, number)
             for fd in (readable, writable, *fds, *(ending.detach() for ending in (control, *endings.values()))):
@@ -126,36 +124,35 @@ def _fork_zygote() -> None:
     pid = os.fork()
     if pid == 0:
         ours.close()
-        said, fds, _, _ = socket.recv_fds(theirs, _MANY_BYTES, 2)
+        said, fds, _, _ = socket.recv_fds(theirs, _MANY_BYTES, 1)
         if not said:
             os._exit(0)
         _become_zygote(*fds)
     theirs.close()
     link._launch = partial(_launch, ours, pid, link._launch)
+    link.begin = lambda *tasks: None
 
 
 def _launch(door: socket.socket, pid: int, launch_another: Any, order: Order) -> tuple[Any, socket.socket]:
     """Replaces `link._launch` once."""
     link._launch = launch_another
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with door, theirs, open(os.memfd_create("order"), "w+b") as file:
-        file.write(msgspec.msgpack.encode(order))
-        file.seek(0)
-        socket.send_fds(door, [b"order"], [theirs.fileno(), file.fileno()])
+    with door, theirs:
+        socket.send_fds(door, [b"control"], [theirs.fileno()])
+    link.give(ours, order)
     ours.setblocking(False)
     return _Zygote(pid), ours
 
 
-def _become_zygote(control: int, order: int) -> NoReturn:
-    """Become a zygote, with nothing of its parent except standard error, as `link._launch` starts one."""
+def _become_zygote(control: int) -> NoReturn:
+    """Become a zygote, with nothing of its parent except standard error, as `link._start` starts one."""
     try:
         os.setsid()
         os.chdir("/")
         os.environ.clear()
         os.environ.update(link._ENVIRONMENT)
-        os.dup2(order, 0)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        sys.stdin = open(0)  # noqa: SIM115 - stays
+        for stream in (0, 1):
+            os.dup2(os.open(os.devnull, os.O_RDWR), stream)
         for fd in map(int, os.listdir("/proc/self/fd")):
             if fd > 2 and fd != control:
                 with suppress(OSError):  # it was an alias of the list itself

@@ -44,11 +44,13 @@ PACKET_BYTES: Final = 65536
 
 
 class Order(msgspec.Struct, array_like=True):
-    """The message that a zygote is started with."""
+    """What a zygote is to load: a file, whose descriptor comes over its control."""
 
     tasks: list[tuple[str, str, list[Any], int]]
     """Module, function, warm payloads, the largest result in bytes."""
     memory_mb: int
+    is_early: bool = False
+    """Whether the order of all tasks follows, and these are loaded while the service makes it."""
 
 
 class Ready(msgspec.Struct, tag=True, array_like=True):

@@ -8,12 +8,12 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
 
 from sandbox import process_handles
-from sandbox.workers.base import WorkersUnavailable
+from sandbox.workers.base import Task, WorkersUnavailable
 from sandbox.workers.frames import END, FORK, ORDER, PACKET_BYTES, Broken, Order, Ready, Report
 
 _BOOT: Final = """\
@@ -35,6 +35,31 @@ _ENVIRONMENT: Final = {
 _END_PATIENCE_S: Final = 5.0
 
 _decoder: Final = msgspec.msgpack.Decoder(Report)
+_begun: "Final[list[_Process]]" = []
+"""The process that was begun before its order was known, if none has opened it yet."""
+
+
+def begin(*tasks: Task) -> None:
+    """Begin the process of the first zygote. It loads these tasks while the service makes its order, which has them, too.
+
+    To be called on the loop's own thread: the kernel's parent-death signal watches that thread.
+    """
+    with suppress(OSError):  # the same error meets the order, and is told there
+        _begun.append(_start())
+        loads = [(task.module, task.function, list(task.warm), task.output_bytes) for task in tasks]
+        give(_begun[-1][1], Order(loads, 0, is_early=True))
+
+
+def give(control: socket.socket, order: Order) -> None:
+    """Give a zygote an order.
+
+    Raises:
+        OSError: the zygote is gone.
+    """
+    with open(os.memfd_create("order"), "w+b") as file:
+        file.write(msgspec.msgpack.encode(order))
+        file.seek(0)
+        socket.send_fds(control, [b"o"], [file.fileno()])
 
 
 class Link:
@@ -154,19 +179,42 @@ class Link:
             self._first.exception()  # marks it as retrieved: no task may be waiting for it any more
 
 
-def _launch(order: Order) -> tuple[subprocess.Popen[bytes], socket.socket]:
+_Process: TypeAlias = tuple[subprocess.Popen[bytes], socket.socket]
+"""A zygote, and the service's end of its control."""
+
+
+def _launch(order: Order) -> _Process:
+    """Start a zygote, or take the one that was begun, and give it the order.
+
+    Raises:
+        OSError: there is none.
+    """
+    was_begun = bool(_begun)
+    process, control = _begun.pop() if was_begun else _start()
+    try:
+        give(control, order)
+    except OSError:
+        process.kill()
+        process.wait()
+        control.close()
+        if was_begun:  # it has died since
+            return _launch(order)
+        raise
+    control.setblocking(False)
+    return process, control
+
+
+def _start() -> _Process:
     """Start the interpreter, on the loop's own thread: the kernel's parent-death signal watches that thread."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     paths = [os.path.abspath(path) for path in sys.path]
     try:
-        with theirs, open(os.memfd_create("order"), "w+b") as file:
-            file.write(msgspec.msgpack.encode(order))
-            file.seek(0)
+        with theirs:
             fd = theirs.fileno()
             numbers = [str(fd), str(os.getpid())]
             process = subprocess.Popen(  # noqa: S603 - our own interpreter, our own code
                 [sys.executable, "-s", "-P", "-c", _BOOT, *numbers, msgspec.json.encode(paths).decode()],
-                stdin=file,
+                stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 env=_ENVIRONMENT,
                 cwd="/",
@@ -176,5 +224,4 @@ def _launch(order: Order) -> tuple[subprocess.Popen[bytes], socket.socket]:
     except BaseException:
         ours.close()
         raise
-    ours.setblocking(False)
     return process, ours

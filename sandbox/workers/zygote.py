@@ -9,7 +9,6 @@ import os
 import select
 import signal
 import socket
-import sys
 from contextlib import suppress
 from typing import NoReturn
 
@@ -26,13 +25,16 @@ _MANY_BYTES = 65536
 
 
 def main(control_fd: int, service_pid: int) -> None:
-    """Run until the service closes its end of `control_fd`. The order is read from standard input."""
+    """Run until the service closes its end of `control_fd`. Orders come over it."""
     confine.ignore_polite_signals()
     confine.die_with_parent(service_pid)
     control = socket.socket(fileno=control_fd)
-    order = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=Order)
     gc.disable()  # objects made at import live on, and repeated collections of them take a fifth of the start
     try:
+        while (order := _next_order(control)) is not None and order.is_early:
+            _load(order)
+        if order is None:
+            return
         functions = _load(order)
     except BaseException as error:  # noqa: BLE001 - the service must be told of any error at import
         _report(control, Broken(describe(error).decode("utf-8", "replace")))
@@ -45,6 +47,15 @@ def main(control_fd: int, service_pid: int) -> None:
     gc.freeze()
     _report(control, Ready())
     _Zygote(control, functions, order).run()
+
+
+def _next_order(control: socket.socket) -> Order | None:
+    """None: the service has closed its end."""
+    _, fds, _, _ = socket.recv_fds(control, 1, 1, socket.MSG_CMSG_CLOEXEC)
+    if not fds:
+        return None
+    with open(fds[0], "rb") as file:
+        return msgspec.msgpack.decode(file.read(), type=Order)
 
 
 def _load(order: Order) -> list[Function]:

@@ -4,12 +4,13 @@ import gc
 import importlib
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 import uvloop
 
 from memory.watch import GRADUAL_THRESHOLDS
+from sandbox.workers import Task, link
 from service import settings
 from service.cli.console import fail, say
 from service.observe import logs
@@ -18,6 +19,16 @@ from service.run import malloc_trim
 from service.run.cannot_start import CannotStart
 from service.run.sockets import Addresses, bound
 
+EARLY: Final = (
+    Task("verifiers.commitment", "load_in_worker", 5.0, warm=(None,)),
+    Task("verifiers.long_texts", "judge_in_worker", 10.0),
+    Task("verifiers.chemistry.molecules", "grade", 2.0),
+    Task("verifiers.code.reading", "read_in_worker", 10.0),
+    Task("verifiers.expression.grading", "grade", 0.5),
+    Task("verifiers.math.second_opinion", "second", 1.0),
+)
+"""Tasks of workers whose modules take long to import, some with large libraries. They are imported while this process does
+the same with the rest."""
 _TRY_IT = (
     "curl -s {url}/v1/score -H 'Content-Type: application/json' -d "
     '\'{{"items":[{{"verifier":"math","response":"It is \\\\boxed{{\\\\frac12}}.","reference":"0.5"}}]}}\''
@@ -44,6 +55,7 @@ def command(
         host_limits.allow_many_files()
         host_limits.check_processes(chosen)
         with bound(chosen) as sockets:
+            link.begin(*EARLY)
             startup = importlib.import_module("service.run.startup")  # the rest, now that the ports are ours
             uvloop.run(startup.serve(chosen, sockets, partial(_announce, chosen)))
     except settings.SettingsError as error:

@@ -6,6 +6,7 @@ from functools import _lru_cache_wrapper
 from typing import Any
 
 import pytest
+import regex
 
 import memory
 from memory import registry, remember
@@ -109,6 +110,18 @@ def test_what_is_beyond_the_bound_is_forgotten_when_it_is_measured() -> None:
     assert of(read).entries == 200
     memory.settle()
     assert of(read).entries == 0
+    read("a")
+    assert of(read).used_bytes == 0, "the bytes of what was forgotten are no longer counted"
+
+
+def test_patterns_that_regex_keeps_are_counted_and_forgotten_with_their_texts() -> None:
+    memory.forget()
+    before = registry._libraries.entries
+    regex.sub("(?i)counted", r"\g<0>!", "")
+    assert registry._libraries.entries > before
+    memory.forget()
+    kept = vars(sys.modules[registry._REGEX])
+    assert [len(kept[name]) for name in ("_cache", "_named_args", "_replacement_cache")] == [0, 0, 0]
 
 
 def test_halving_leaves_at_most_half_and_forgetting_leaves_nothing() -> None:

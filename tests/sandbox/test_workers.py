@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairness import TENANT
-from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable, confine, pool
+from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable, confine, link, pool
 from tests.processes import children
 from tests.sandbox.processes import is_there
 from tests.waiting import PATIENCE_S, until
@@ -296,6 +296,25 @@ async def test_warm_payloads_have_run_before_the_first_item() -> None:
     task = Task("worker_tasks", "warm", 1.0, warm=("one", {"two": 2}))
     async with started(1, task) as workers:
         assert (await one(workers, task, "three")).value == ["one", {"two": 2}]
+
+
+async def test_a_zygote_begun_early_has_loaded_its_tasks_when_the_order_comes() -> None:
+    warm = Task("worker_tasks", "warm", 1.0, warm=("early",))
+    link.begin(warm)
+    [(process, _)] = link._begun
+    async with started(1, replace(warm, warm=("ordered",)), LOOK) as workers:
+        assert (await one(workers, LOOK, "pids")).value[1] == process.pid
+        assert (await one(workers, warm, "item")).value == ["early", "ordered"]
+    assert not link._begun
+
+
+async def test_a_zygote_begun_early_that_has_died_is_replaced() -> None:
+    link.begin(ECHO)
+    [(process, _)] = link._begun
+    process.kill()
+    process.wait()
+    async with started(1) as workers:
+        assert (await one(workers, ECHO, "a")).value == "a"
 
 
 @pytest.mark.parametrize(("parts_owners", "times"), [(False, [1, 1, 1, 1, 1]), (True, [1, 1, 2, 2, 3])])

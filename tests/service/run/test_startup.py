@@ -15,13 +15,17 @@ from typing import Any
 import httpx
 import pytest
 
+from sandbox.workers import Workers
 from service.cache import redis_cache
+from service.cli.serve import EARLY
 from service.jobs.lifespan import open_jobs
 from service.run import core
 from service.settings import Settings
 from service.storage import listening_link
 from tests.conftest import ROOT, opening, rewardline
 from tests.waiting import PATIENCE_S, eventually
+from verifiers import commitment, registry
+from verifiers.base import Resources
 
 JSON = dict[str, Any]
 MATH = {"verifier": "math", "response": "\\boxed{x+1}", "reference": "1+x"}
@@ -108,6 +112,14 @@ def test_before_its_workers_begin_a_server_loads_nothing_that_is_for_others() ->
     assert {"service", "verifiers", "sandbox"} <= loaded
     later = {"fastapi", "uvicorn", "starlette", "google", "redis", "docker", "requests", "rewardline", "ray"}
     assert loaded & later == set()
+
+
+def test_what_workers_load_early_is_what_they_are_ordered_to_load() -> None:
+    workers = Workers(1)
+    registry.load(Resources(workers))
+    workers.register(commitment.LOAD)
+    early = [(task.module, task.function) for task in EARLY]
+    assert set(early) <= {(module, function) for module, function, *_ in workers._order.tasks}
 
 
 @contextmanager
