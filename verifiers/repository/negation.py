@@ -1,6 +1,6 @@
 """Turns tests of Python around: what passes must fail.
 
-    assert a == b            assert not a == b
+    assert a == b            a control, which ends the test if its assertion holds for a wrong value (controls.py); assert a == b
     return                   assert False; return
     (the end of the test)    assert False
 
@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from sandbox.workers import worker_function
+from verifiers.repository import controls
 from verifiers.repository.reports.names import group_of
 
 _BLOCKS: Final = ("body", "orelse", "finalbody", "handlers", "cases")
@@ -59,8 +60,9 @@ def negated(source: bytes, tests: Sequence[str]) -> tuple[bytes, list[str], bool
         tree = ast.parse(source)
         turned: set[ast.AST] = set()
         absent = _absent(tree, source, tests)
+        functions = controls.functions(tree)
         tests_turned = [test for test in tests if _negate(tree, test.split("::"), turned)]
-        text = ast.unparse(tree)
+        text = f"{ast.unparse(tree)}\n\n{functions}"
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return b"", [], False, []
     return text.encode(errors="replace"), tests_turned, any(word in text for word in _XFAIL), absent
@@ -149,8 +151,15 @@ class _Negation(ast.NodeTransformer):
             body += turned if isinstance(turned, list) else [turned]
         function.body = body
 
-    def visit_Assert(self, node: ast.Assert) -> ast.AST:
-        return ast.Assert(ast.UnaryOp(ast.Not(), node.test), node.msg)
+    def visit_Assert(self, node: ast.Assert) -> list[ast.stmt]:
+        return controls.of_assertion(node)
+
+    def visit_Expr(self, node: ast.Expr) -> list[ast.stmt]:
+        return controls.of_call(node)
+
+    def visit_With(self, node: ast.With) -> list[ast.stmt]:
+        self.generic_visit(node)
+        return controls.of_contexts(node)
 
     def visit_Return(self, node: ast.Return) -> list[ast.stmt]:
         return [_failure(), node]
