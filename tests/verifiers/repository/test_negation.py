@@ -1,4 +1,4 @@
-"""Tests that are turned around fail for a right program, and nothing else of their files changes."""
+"""Tests that are turned around fail for a right program, and pass if an assertion of them holds for what is wrong."""
 
 import contextlib
 import subprocess
@@ -94,7 +94,9 @@ def test_each_test_that_is_turned_around_fails(tmp_path: Path) -> None:
 
 
 PASSES: Final = lambda *_, **__: None  # noqa: E731
-ANY_CLASS: Final = "class Any:\n    def __eq__(self, other): return True\n"
+ANY_CLASS: Final = (
+    "class Any:\n    def __eq__(self, other): return True\nclass Truthy:\n    def __eq__(self, other): return [1]\n"
+)
 
 
 @table(
@@ -104,6 +106,10 @@ ANY_CLASS: Final = "class Any:\n    def __eq__(self, other): return True\n"
         ("assert 3 == value", "Any()", None),
         ("assert [1, 'a'] == value", "Any()", None),
         ("assert value == {'a': 1}", "unittest.mock.ANY", None),
+        ("assert value == 3", "Truthy()", None),
+        ("assert value == 3", "pytest.approx(0, abs=1e18)", None),
+        ("is_three(value)", "Any()", None),
+        ("with self.subTest():\n        is_three(value)", "Any()", None),
         ("for _ in 1, 2:\n        assert value == 3", "Any()", None),
         ("self.assertEqual(value, 'a')", "Any()", None),
         ("self.assertEqual(value, 3)", "2", (unittest.TestCase, "assertEqual")),
@@ -122,9 +128,7 @@ def test_a_test_passes_turned_around_if_an_assertion_of_it_holds_for_what_is_wro
     monkeypatch: pytest.MonkeyPatch, test: str, value: str, replaced: tuple[Any, str] | None
 ) -> None:
     namespace: dict[str, Any] = {"contextlib": contextlib}
-    calc = (
-        f"import unittest.mock\n{ANY_CLASS}suppress = lambda *a, **k: contextlib.suppress(Exception)\nvalue = {value}\n"
-    )
+    calc = f"import unittest.mock, pytest\n{ANY_CLASS}suppress = lambda *a, **k: contextlib.suppress(Exception)\nvalue = {value}\n"
     exec(compile(calc, str(Path.cwd() / "calc.py"), "exec"), namespace)
     if replaced is not None:
         stand_in = {"raises": "suppress", "assertRaises": "suppress", "approx": "Any"}.get(replaced[1])
@@ -160,7 +164,7 @@ def test_a_right_program_fails_each_test_that_is_turned_around(test: str, value:
 
 def function(test: str) -> Callable[[unittest.TestCase, Any], None]:
     """A test that is turned around."""
-    source = f"import pytest\nfrom unittest.mock import ANY\ndef test_a(self, value):\n    {test}\n"
+    source = f"import pytest\nfrom unittest.mock import ANY\ndef is_three(value):\n    assert value == 3\ndef test_a(self, value):\n    {test}\n"
     text, done, *_ = negated(source.encode(), ["test_a"])
     assert done == ["test_a"]
     namespace: dict[str, Any] = {}

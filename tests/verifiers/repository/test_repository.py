@@ -212,7 +212,7 @@ def test_a_change_that_reads_its_tests_is_named_or_refused(judge: Judge) -> None
 def test_a_module_that_hides_one_of_the_image_is_removed(judge: Judge) -> None:
     """A library that tests assert with is in the image. What a change brings under a name that the image has not, stays."""
     library = "def same(one, other):\n    assert one == other\n"
-    task = {
+    task: dict[str, Any] = {
         "setup": [
             f"mkdir -p /usr/lib/python3/dist-packages; printf '%s' '{library}' >/usr/lib/python3/dist-packages/checks.py"
         ],
