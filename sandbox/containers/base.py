@@ -156,7 +156,11 @@ class Container(ABC):
 
     @abstractmethod
     async def end_others(self) -> bool:
-        """End all processes of the container but its first one. Whether that was possible."""
+        """End all processes of the container but its first one. Whether that was possible.
+
+        Raises:
+            SandboxUnavailable: they have not ended in time, or the daemon does not answer.
+        """
 
 
 @dataclass(slots=True)

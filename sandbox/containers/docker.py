@@ -512,14 +512,16 @@ class DockerContainer(Container):
         if not programs(self._architecture):
             message = f"scripts are judged in images for amd64 and arm64; this one is for {self._architecture!r}"
             raise SandboxUnavailable(message, "preparation_failed")
-        async with asyncio.timeout(_END_OTHERS_S) as patience:
-            with contextlib.suppress(TimeoutError):
+        try:
+            async with asyncio.timeout(_END_OTHERS_S):
                 if await self._work("end_others", self._user) != 0:
                     return False
                 while not await self._is_alone():  # noqa: ASYNC110
                     await asyncio.sleep(_LOOK_AGAIN_S)  # the kernel says nothing when they are gone
-                return True
-        return not patience.expired()
+        except TimeoutError as error:
+            message = f"the processes of {self.name} have not ended in {_END_OTHERS_S:g} s"
+            raise SandboxUnavailable(message, "box_died") from error
+        return True
 
     async def _is_alone(self) -> bool:
         """Whether nothing else is alive, as far as the daemon's machine can see it. In gVisor it cannot."""

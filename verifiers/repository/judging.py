@@ -31,7 +31,7 @@ from verifiers.repository import negation, reports
 from verifiers.repository.changes import Change
 from verifiers.repository.given import give_edited, lines, of_change
 from verifiers.repository.globs import matches
-from verifiers.repository.protection import Protection
+from verifiers.repository.protection import Protection, name_of
 from verifiers.repository.reference import RepositoryReference
 from verifiers.repository.reports import ReportPlan, State, UnreadableReport, programs
 from verifiers.repository.reports.formats import FILE_END, MAX_REPORT_BYTES, PROGRAM, literal_folder
@@ -520,11 +520,13 @@ def _given(
     protected = sorted(path for path in change.paths if protection.covers(path))
     tests = {path: text.encode() for path, text in reference.test_files.items()} | dict(turned)
     environment = {**reference.environment, **_joined(reference.environment, plan.environment)}
+    modules = {f"{module}\t{name_of(module)}\t{path}" for path in change.paths for module in protection.modules(path)}
     sent: dict[str, bytes] = {
         "prepare.sh": PREPARE.encode(),
         "tests.patch": (reference.test_patch or "").encode(),
         "protected": lines(protected),
         "shadows": lines(f"{shadow}\t{path}" for path in sorted(change.paths) if (shadow := protection.shadows(path))),
+        "modules": lines(sorted(modules)),
         "reports": lines(filter(None, [plan.workspace_report])),
         "tests": lines(tests),
         "sources": lines(sources),

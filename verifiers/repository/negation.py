@@ -1,8 +1,8 @@
 """Turns tests of Python around: what passes must fail.
 
-    assert a == b            assert not a == b
-    return                   assert False; return
-    (the end of the test)    assert False
+    assert a == b            a control, which notes if this holds for a wrong value (controls.py); assert a == b
+    return                   assert that something is noted; return
+    (the end of the test)    assert that something is noted
 
 So a right change fails each test of a twin run. What passes there as well was not decided by the tests. It is done outside of
 the container, with the tests as they are without a change.
@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from sandbox.workers import worker_function
+from verifiers.repository import controls
 from verifiers.repository.reports.names import group_of
 
 _BLOCKS: Final = ("body", "orelse", "finalbody", "handlers", "cases")
@@ -59,8 +60,10 @@ def negated(source: bytes, tests: Sequence[str]) -> tuple[bytes, list[str], bool
         tree = ast.parse(source)
         turned: set[ast.AST] = set()
         absent = _absent(tree, source, tests)
+        functions = controls.functions(tree)
+        controls.put_into(tree)
         tests_turned = [test for test in tests if _negate(tree, test.split("::"), turned)]
-        text = ast.unparse(tree)
+        text = f"{ast.unparse(tree)}\n\n{functions}"
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return b"", [], False, []
     return text.encode(errors="replace"), tests_turned, any(word in text for word in _XFAIL), absent
@@ -130,39 +133,13 @@ def _own(node: ast.AST) -> Iterator[ast.AST]:
             yield from _own(child)
 
 
-def _failure() -> ast.Assert:
-    return ast.Assert(ast.Constant(value=False), None)
-
-
-class _Negation(ast.NodeTransformer):
-    """Turns one function around, and leaves functions in it as they are."""
+class _Negation(controls.OwnStatements):
+    """Turns one function around."""
 
     def turn(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        self.generic_visit_body(function)
-        function.body.append(_failure())
+        self.enter(function)
+        function.body = [controls.start(), *function.body, controls.end()]
         ast.fix_missing_locations(function)
 
-    def generic_visit_body(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        body: list[ast.stmt] = []
-        for statement in function.body:
-            turned = self.visit(statement)
-            body += turned if isinstance(turned, list) else [turned]
-        function.body = body
-
-    def visit_Assert(self, node: ast.Assert) -> ast.AST:
-        return ast.Assert(ast.UnaryOp(ast.Not(), node.test), node.msg)
-
-    def visit_Return(self, node: ast.Return) -> list[ast.stmt]:
-        return [_failure(), node]
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        return node
-
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
-        return node
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        return node
-
-    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
-        return node
+    def visit_Return(self, node: ast.Return) -> list[ast.stmt]:  # noqa: N802 - the name is that of `ast`
+        return [controls.end(), node]

@@ -16,62 +16,32 @@ from verifiers.repository.globs import matches
 from verifiers.repository.reference import RepositoryReference
 
 TESTS: Final = (
-    "**/test/**",
-    "**/tests/**",
-    "**/__tests__/**",
-    "spec/**",
-    "**/testdata/**",
-    "**/test_*.py",
-    "**/*_test.py",
-    "**/tests.py",
-    "**/*_test.go",
-    "**/*.test.?s",
-    "**/*.test.??s",
-    "**/*.test.?sx",
-    "**/*.spec.?s",
-    "**/*.spec.??s",
-    "**/*.spec.?sx",
-    "**/*Test.java",
-    "**/*Tests.java",
-    "**/*_spec.rb",
-    "**/*_test.rb",
-    "**/*Test.php",
-)
+    "spec/**", "**/test_*.py", "**/*_test.py", "**/*_tests.py", "**/tests.py", "**/*_test.go", "**/*_test.exs", "**/*_test.dart",
+    "**/*.test.?s", "**/*.test.??s", "**/*.test.?sx", "**/*.spec.?s", "**/*.spec.??s", "**/*.spec.?sx", "**/*-spec.?s",
+    "**/test.?s", "**/test.?js", "**/test-*.?s", "**/test-*.?js", "**/*-test.?s", "**/*-test.?js", "**/*_test.?s",
+    "**/*Test.java", "**/*Tests.java", "**/*TestCase.java", "**/*Test.kt", "**/*Test.cs", "**/*Tests.cs", "**/*Tests.swift",
+    "**/*Spec.scala", "**/*Spec.groovy", "**/*Spec.hs", "**/*_test.cc", "**/*_test.cpp", "**/*_unittest.cc",
+    "**/*_spec.rb", "**/*_test.rb", "**/*Test.php", "**/*.bats", "**/*.feature", "t/**", "**/*.snap", "**/*.golden",
+)  # fmt: skip
+"""Tests, and the snapshots that they compare with."""
+FOLDERS: Final = (
+    "**/test/**", "**/tests/**", "**/__tests__/**", "**/testdata/**", "**/test_data/**", "**/test-data/**", "**/*.tests/**",
+    "**/__snapshots__/**", "**/__mocks__/**", "**/__fixtures__/**",
+)  # fmt: skip
+"""Folders of tests, whatever the case of their letters."""
 RUNNERS: Final = (
-    "**/conftest.py",
-    "**/pytest.ini",
-    "**/.pytest.ini",
-    "**/pytest.toml",
-    "**/.pytest.toml",
-    "**/tox.ini",
-    "**/setup.cfg",
-    "**/pyproject.toml",
-    "**/noxfile.py",
-    "**/.coveragerc",
-    "**/package.json",
-    "**/.npmrc",
-    "**/.mocharc*",
-    "**/jest.config*",
-    "**/vitest.config*",
-    "**/karma.conf*",
-    "**/babel.config*",
-    "**/makefile",
-    "**/gnumakefile",
-    "**/.cargo/**",
-    "**/Cargo.toml",
-    "**/build.rs",
-    "**/pom.xml",
-    "**/build.gradle*",
-    "**/.mvn/**",
-    "**/gradle/**",
-    "**/gradlew",
-    "**/mvnw",
-    "**/phpunit.xml*",
-    "**/.rspec",
-    "**/.gitattributes",
-    "**/.env",
-    "**/.envrc",
-)
+    "**/conftest.py", "**/pytest.ini", "**/.pytest.ini", "**/pytest.toml", "**/.pytest.toml", "**/tox.ini", "**/setup.cfg",
+    "**/pyproject.toml", "**/noxfile.py", "**/.coveragerc", "**/nose2.cfg", "**/unittest.cfg", "**/.noserc",
+    "**/package.json", "**/.npmrc", "**/.yarnrc*", "**/.pnp.*", "**/.pnpmfile.*", "**/bunfig.toml", "**/.mocharc*", "**/.taprc",
+    "**/jest.config*", "**/jest.setup*", "**/setuptests.*", "**/vitest.*", "**/vite.config*", "**/karma.conf*", "**/ava.config*",
+    "**/babel.config*", "**/.babelrc*", "**/.swcrc", "**/.nycrc*", "**/playwright.config*", "**/cypress.config*",
+    "**/makefile", "**/gnumakefile", "**/justfile", "**/taskfile.y*ml", "**/ctesttestfile.cmake",
+    "**/.cargo/**", "**/Cargo.toml", "**/build.rs", "**/rust-toolchain*", "**/.config/nextest.toml", "**/go.mod", "**/go.sum",
+    "**/go.work*", "**/pom.xml", "**/build.gradle*", "**/settings.gradle*", "**/gradle.properties", "**/buildsrc/**",
+    "**/.mvn/**", "**/gradle/**", "**/gradlew", "**/mvnw", "**/*.csproj", "**/directory.build.*", "**/nuget.config",
+    "**/*.runsettings", "**/global.json", "**/phpunit.*", "**/composer.json", "**/.rspec", "**/gemfile*", "**/.bundle/**",
+    "**/rakefile", "**/.proverc", "**/.gitattributes", "**/.env", "**/.env.*", "**/.envrc",
+)  # fmt: skip
 """Files that say how tests are run, whatever the case of their letters."""
 SHADOWS: Final = (
     "**/sitecustomize.py",
@@ -83,8 +53,9 @@ SHADOWS: Final = (
     "**/*.egg-info/**",
     "**/*.dist-info/**",
     "**/node_modules/**",
+    "vendor/**",
 )
-"""Files that Python or Node loads by themselves, whatever the case of their letters."""
+"""Files that Python, Node or Go loads by themselves, whatever the case of their letters."""
 _REQUIREMENTS: Final = (
     "_pytest", "pytest", "pluggy", "iniconfig", "packaging", "py", "attr", "attrs", "tomli", "toml", "exceptiongroup",
     "colorama", "pygments", "typing_extensions", "importlib_metadata", "zipp", "wcwidth", "atomicwrites",
@@ -99,7 +70,7 @@ _FORMER: Final = (
 """Modules of the standard library of older Pythons."""
 _SHADOWED: Final = sys.stdlib_module_names.union(_REQUIREMENTS, _FORMER)
 _IMPORTED: Final = (".py", ".pyc", ".so")
-_OF_ANY_CASE: Final = (*(glob.lower() for glob in RUNNERS), *SHADOWS)
+_OF_ANY_CASE: Final = (*(glob.lower() for glob in RUNNERS), *FOLDERS, *SHADOWS)
 _PYTHONPATH: Final = "PYTHONPATH="
 _WORDS: Final = re.compile(r"[^\s'\"=;&|()<>]+")
 
@@ -124,13 +95,14 @@ class Protection:
         """What stands in the place of a module that Python or pytest imports, if it was not there before: the path of the
         module or package. A repository's own module of such a name stays.
         """
-        for folder in self._python_path if path.endswith(_IMPORTED) and path not in self._solution else ():
-            if folder and not path.startswith(f"{folder}/"):
-                continue
-            name = path.removeprefix(f"{folder}/" if folder else "").partition("/")[0]
-            if name.partition(".")[0] in _SHADOWED:
-                return posixpath.join(folder, name)
-        return None
+        return next((module for module in self.modules(path) if name_of(module) in _SHADOWED), None)
+
+    def modules(self, path: str) -> list[str]:
+        """The modules or packages that a change of this file brings, one for each folder of Python's path that it is in."""
+        if not path.endswith(_IMPORTED) or path in self._solution:
+            return []
+        folders = [f"{folder}/" if folder else "" for folder in self._python_path]
+        return [folder + path.removeprefix(folder).partition("/")[0] for folder in folders if path.startswith(folder)]
 
     @cached_property
     def _python_path(self) -> tuple[str, ...]:
@@ -168,6 +140,11 @@ class Protection:
         tests = (name.partition("::")[0] for name in (*reference.fail_to_pass, *reference.pass_to_pass))
         words = (word for line in (reference.test_command, *reference.setup) for word in _WORDS.findall(line))
         return frozenset(posixpath.normpath(word) for word in (*tests, *words))
+
+
+def name_of(module: str) -> str:
+    """The name by which a module or package is imported."""
+    return posixpath.basename(module).partition(".")[0]
 
 
 def changed(patch: str | None) -> frozenset[str]:

@@ -82,6 +82,19 @@ done <$GIVEN/protected
 while IFS='	' read -r shadow path; do
     [ -e "$shadow" ] || [ -L "$shadow" ] || printf '%s\n' "$path" >>"$KEPT.shadows"
 done <$GIVEN/shadows
+while IFS='	' read -r module name path; do
+    [ -e "$module" ] || [ -L "$module" ] || printf '%s\t%s\n' "$name" "$path" >>"$KEPT.modules"
+done <$GIVEN/modules
+if [ -e "$KEPT.modules" ] && command -v find >/dev/null; then
+    find / -xdev -type d -name "*-packages" -print >"$KEPT.packages" 2>/dev/null
+    while IFS= read -r folder; do
+        while IFS='	' read -r name path; do
+            for module in "$folder/$name" "$folder/$name.py" "$folder/$name".*.so; do
+                [ ! -e "$module" ] || printf '%s\n' "$path" >>"$KEPT.shadows"
+            done
+        done <"$KEPT.modules"
+    done <"$KEPT.packages"
+fi
 
 apply $GIVEN/change.patch {Exit.PATCH_FAILED}
 number=0
@@ -143,7 +156,7 @@ while IFS= read -r path; do
     number=$((number + 1))
     [ ! -f "$path" ] || cat <"$path" >{MADE}/source-$number || trouble "no room"
 done <$GIVEN/sources
-rm -rf "$KEPT" "$KEPT".said "$KEPT".mark "$KEPT".shadows
+rm -rf "$KEPT" "$KEPT".said "$KEPT".mark "$KEPT".shadows "$KEPT".modules "$KEPT".packages
 """
 
 

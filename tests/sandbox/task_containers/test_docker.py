@@ -232,6 +232,16 @@ async def test_processes_are_ended_whatever_became_of_the_programs(containers: D
         assert sum(name.isdecimal() for name in processes) == 2
 
 
+@only_runc
+async def test_processes_that_do_not_end_in_time_lose_the_container(
+    containers: DockerContainers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(task_containers, "_END_OTHERS_S", 0.0)
+    async with containers.open(TASK, {}) as container:
+        with pytest.raises(SandboxUnavailable, match="have not ended"):
+            await container.end_others()
+
+
 @pytest.mark.repositories
 async def test_a_bomb_says_something_about_the_command(containers: DockerContainers) -> None:
     """In gVisor it ends the whole container. The daemon then says so in one of several orders, so each is tried often."""

@@ -186,7 +186,7 @@ UNITTEST_TASK: Final[Mapping[str, object]] = {
     "test_files": {
         "tests/test_unit.py": (
             "import unittest\nfrom calc import add, double\n\n\nclass TestCalc(unittest.TestCase):\n"
-            "    def test_add(self):\n        assert add(1, 2) == 3\n\n    def test_add_negative(self):\n        self.assertEqual(add(-1, -2), -3)\n\n"
+            "    def test_add(self):\n        self.assertEqual(add(1, 2), 3)\n\n    def test_add_negative(self):\n        self.assertEqual(add(-1, -2), -3)\n\n"
             "    def test_double(self):\n        self.assertEqual(double(4), 8)\n"
         )
     },

@@ -1,8 +1,14 @@
-"""Tests that are turned around fail for a right program, and nothing else of their files changes."""
+"""Tests that are turned around fail for a right program, and pass if an assertion of them holds for what is wrong."""
 
+import contextlib
 import subprocess
 import sys
+import unittest
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, Final
+
+import pytest
 
 from tests.tables import table
 from verifiers.repository.negation import negated, places
@@ -85,6 +91,86 @@ def test_each_test_that_is_turned_around_fails(tmp_path: Path) -> None:
     assert (done, may_fail, absent) == (TESTS, False, ["test_missing"])
     assert outcomes(tmp_path, SOURCE).startswith("9 passed")
     assert outcomes(tmp_path, text).startswith("8 failed, 1 passed")
+
+
+PASSES: Final = lambda *_, **__: None  # noqa: E731
+ANY_CLASS: Final = (
+    "class Any:\n    def __eq__(self, other): return True\nclass Truthy:\n    def __eq__(self, other): return [1]\n"
+)
+
+
+@table(
+    "test, value, replaced",
+    [
+        ("assert value == 3", "Any()", None),
+        ("assert 3 == value", "Any()", None),
+        ("assert [1, 'a'] == value", "Any()", None),
+        ("assert value == {'a': 1}", "unittest.mock.ANY", None),
+        ("assert value == 3", "Truthy()", None),
+        ("assert value == 3", "pytest.approx(0, abs=1e18)", None),
+        ("is_three(value)", "Any()", None),
+        ("with self.subTest():\n        is_three(value)", "Any()", None),
+        ("for _ in 1, 2:\n        assert value == 3", "Any()", None),
+        ("self.assertEqual(value, 'a')", "Any()", None),
+        ("self.assertEqual(value, 3)", "2", (unittest.TestCase, "assertEqual")),
+        ("self.assertEqual(3, value, msg='no')", "2", (unittest.TestCase, "assertEqual")),
+        ("self.assertListEqual(value, [3])", "[2]", (unittest.TestCase, "assertListEqual")),
+        ("self.assertAlmostEqual(value, 3.0, delta=9)", "2.5", (unittest.TestCase, "assertAlmostEqual")),
+        ("self.assertTrue(value)", "False", (unittest.TestCase, "assertTrue")),
+        ("self.assertIn(3, value)", "[]", (unittest.TestCase, "assertIn")),
+        ("self.assertRaises(ValueError, int, value)", "'1'", (unittest.TestCase, "assertRaises")),
+        ("with self.assertRaises(ValueError):\n        int(value)", "'1'", (unittest.TestCase, "assertRaises")),
+        ("with pytest.raises(ValueError):\n        int(value)", "'1'", (pytest, "raises")),
+        ("assert value == pytest.approx(3)", "2", (pytest, "approx")),
+    ],
+)
+def test_a_test_passes_turned_around_if_an_assertion_of_it_holds_for_what_is_wrong(
+    monkeypatch: pytest.MonkeyPatch, test: str, value: str, replaced: tuple[Any, str] | None
+) -> None:
+    namespace: dict[str, Any] = {"contextlib": contextlib}
+    calc = f"import unittest.mock, pytest\n{ANY_CLASS}suppress = lambda *a, **k: contextlib.suppress(Exception)\nvalue = {value}\n"
+    exec(compile(calc, str(Path.cwd() / "calc.py"), "exec"), namespace)
+    if replaced is not None:
+        stand_in = {"raises": "suppress", "assertRaises": "suppress", "approx": "Any"}.get(replaced[1])
+        kind = namespace.get(stand_in or "", PASSES)
+        monkeypatch.setattr(*replaced, (lambda *_: kind()) if stand_in == "Any" else kind)
+    function(test)(unittest.TestCase(), namespace["value"])
+
+
+@table(
+    "test, value",
+    [
+        ("assert value == 3", 3),
+        ("assert value == ANY", 3),
+        ("assert {'a': ANY} == value", {"a": 1}),
+        ("assert value == pytest.approx(3)", 3.0),
+        ("assert value == pytest.approx(float('inf'))", float("inf")),
+        ("assert value == int", int),
+        ("self.assertEqual(value, ANY)", 3),
+        ("self.assertEqual(value, float('inf'))", float("inf")),
+        ("self.assertAlmostEqual(value, 3.0, delta=5)", 2.5),
+        ("self.assertGreaterEqual(value, 3)", 10_000_000),
+        ("self.assertNotEqual(value, 3)", 4),
+        ("self.assertCountEqual(value, (1, 2))", [2, 1]),
+        ("self.assertRaises(ValueError, int, value)", "a"),
+        ("with self.assertRaisesRegex(ValueError, 'invalid'):\n        int(value)", "a"),
+        ("with pytest.raises(ValueError, match='invalid') as caught:\n        int(value)\n    assert caught", "a"),
+    ],
+)
+def test_a_right_program_fails_each_test_that_is_turned_around(test: str, value: Any) -> None:
+    with pytest.raises(AssertionError):
+        function(test)(unittest.TestCase(), value)
+
+
+def function(test: str) -> Callable[[unittest.TestCase, Any], None]:
+    """A test that is turned around."""
+    source = f"import pytest\nfrom unittest.mock import ANY\ndef is_three(value):\n    assert value == 3\ndef test_a(self, value):\n    {test}\n"
+    text, done, *_ = negated(source.encode(), ["test_a"])
+    assert done == ["test_a"]
+    namespace: dict[str, Any] = {}
+    exec(compile(text, __file__, "exec"), namespace)
+    test_function: Callable[[unittest.TestCase, Any], None] = namespace["test_a"]
+    return test_function
 
 
 @table(

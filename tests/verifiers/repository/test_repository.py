@@ -209,6 +209,25 @@ def test_a_change_that_reads_its_tests_is_named_or_refused(judge: Judge) -> None
 
 
 @pytest.mark.repositories
+def test_a_module_that_hides_one_of_the_image_is_removed(judge: Judge) -> None:
+    """A library that tests assert with is in the image. What a change brings under a name that the image has not, stays."""
+    library = "def same(one, other):\n    assert one == other\n"
+    task: dict[str, Any] = {
+        "setup": [
+            f"mkdir -p /usr/lib/python3/dist-packages; printf '%s' '{library}' >/usr/lib/python3/dist-packages/checks.py"
+        ],
+        "test_command": "python3 -m pytest -q -p no:cacheprovider tests",
+        "test_files": {
+            "tests/test_same.py": "import checks, calc\ndef test_same():\n    checks.same(calc.add(1, 2), 3)\n"
+        },
+        "fail_to_pass": ["tests/test_same.py::test_same"],
+    }
+    hidden = added("checks/__init__.py", library.replace("assert one == other", "pass"))
+    right = json.dumps({"files": {"calc/__init__.py": f"import sums\n{RIGHT}", "sums.py": ""}})
+    assert [judge.verdict(response, **task).score for response in (hidden, right)] == [0.0, 1.0]
+
+
+@pytest.mark.repositories
 def test_a_test_that_gave_up_before_the_change_may_give_up_after_it(judge: Judge) -> None:
     tests = FILES["tests/test_calc.py"] + "\n\ndef test_later():\n    import pytest\n    pytest.xfail('later')\n"
     task: dict[str, Any] = {
