@@ -14,7 +14,8 @@ from verifiers.commitment.cues import Kind, adverbs, cues, listed, words
 _CHARS = 80
 _END = r"(?=[\s.。$*!)}\]]{0,6}(?:</answer>\s{0,4})?\Z)"
 _VALUE = r"[$\\]{0,2}[-−]?\d(?:[\d.,]{0,20}\d)?(?:/\d{1,12})?(?:\s?\\?%)?\$?"
-_TERM = r"\$?\d[\d.,]{0,12}(?:\s[^\W\d_]{2,12}|\s[a-wyz])?"
+_DIGITS = r"\d[\d.,]{0,12}"
+_TERM = rf"\$?{_DIGITS}(?:\s[^\W\d_]{{2,12}}|\s[a-wyz])?"
 """A number of a working, maybe with what it counts or its unit: "9 sprints × 60 m"."""
 _CALCULATION = re.compile(
     rf"\s\(\s?(?:=\s?)?{_TERM}(?:\s?(?:[×x*+÷/·]|\s[-−]\s)\s?{_TERM}){{1,5}}(?:\s?=\s?{_TERM})?\s?\)" + _END
@@ -51,7 +52,7 @@ _CONVERTED = re.compile(
 
 def _is_converted(found: re.Match[str]) -> bool:
     """Whether an aside behind a quantity holds nothing but a quantity, with words that say that it is the same."""
-    is_led = _is_lead(found["lead"]) or (not found["comma"] and _leads_to_rounded(f"{found['lead']}≈"))
+    is_led = _is_lead(found["lead"]) or (not found["comma"] and _leads_to_rounded(f"{found['lead']}≈", ""))
     return is_led and all(name.casefold() in cldr.UNITS or name in _SYMBOLS for name in (found["unit"], found["other"]))
 
 

@@ -36,7 +36,7 @@ def write(path: Path, rows: Sequence[Any]) -> Path:
     return path
 
 
-async def audited(engine: Engine, path: Path, *rows: Any, **columns: str) -> Report:
+async def audited(engine: Engine, path: Path, *rows: Any, **columns: Any) -> Report:
     write(path, rows)
     return await audit(engine, read(path, Columns(**columns)), lambda report: None)
 
