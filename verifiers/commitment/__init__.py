@@ -124,6 +124,7 @@ __all__ = [
     "names_alternatives",
     "names_several",
     "same_truths",
+    "says_what_is",
     "stated",
     "stated_at_end",
     "supposes",
@@ -165,6 +166,11 @@ def load_in_worker(payload: None) -> None:
 
 LOAD = Task("verifiers.commitment", "load_in_worker", time_limit_s=5.0, warm=(None,))
 """Has workers forked from a process that has loaded everything. It is registered and never called."""
+
+
+def says_what_is(text: str, start: int, span: Span) -> bool:
+    """Whether the sentence of an answer has a verb of being, as "the line is x + y = 5" has, and "so x + y = 5" has not."""
+    return Kind.IS in sentence_at(text, span[0], start, span[1]).kinds
 
 
 def tells_need(text: str, segment: Segment, span: Span) -> bool:

@@ -24,6 +24,7 @@ from verifiers.commitment import (
     corrected,
     extract,
     judged_at,
+    says_what_is,
     stated,
     wavers,
     without_confidence,
@@ -169,8 +170,9 @@ class FirstLook:
             span = stated(response, *extraction.span)
             answer = response[slice(*span)]
             extraction = judged_at(extraction, span)
-        if self.is_sound and answer is not None and extraction.channel is Channel.FINAL_STATEMENT:
-            answer = _value_of(answer)
+        if self.is_sound and answer is not None and extraction.span and extraction.channel is Channel.FINAL_STATEMENT:
+            first = max(0, extraction.span[0] - _AROUND_CHARS)
+            answer = answer if says_what_is(response, first, extraction.span) else _value_of(answer)
         if answer is not None and extraction.span is not None and not is_number(answer):
             figures = parts.in_figures(answer, response[: extraction.span[1]][-_AROUND_CHARS:])
             is_cut_out = figures != answer and extraction.channel is Channel.LAST_NUMBER
