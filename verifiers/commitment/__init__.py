@@ -194,10 +194,10 @@ def extract(
     if sent is None:
         return _standing(response, params, auto, segment, _extracted(response, params, auto, segment))
     with listening(response) as notes:
-        found = _standing(response, params, auto, segment, _extracted(response, params, auto, segment))
+        extraction = _standing(response, params, auto, segment, _extracted(response, params, auto, segment))
         _read_rest(response, segment, auto if params.extract == "auto" else (), notes)
-    said = mentions(notes, (segment.start, segment.end), found)
-    return msgspec.structs.replace(found, mentions=said, sent=sent)
+    phrase = mentions(notes, (segment.start, segment.end), extraction)
+    return msgspec.structs.replace(extraction, mentions=phrase, sent=sent)
 
 
 def _extracted(response: str, params: ExtractionParams, auto: Sequence[Channel], segment: Segment) -> Extraction:
@@ -210,9 +210,9 @@ def _extracted(response: str, params: ExtractionParams, auto: Sequence[Channel],
         segment = _without_case(response, segment, channels, params.on_conflict)
     end = segment.end
     if params.extract == "auto":
-        found = _marked(response, segment, channels, params.on_conflict)
-        if found is not None:
-            return _alone_at_end(response, params, auto, segment, found) or found
+        extraction = _marked(response, segment, channels, params.on_conflict)
+        if extraction is not None:
+            return _alone_at_end(response, params, auto, segment, extraction) or extraction
         channels = [channel for channel in channels if channel not in _MARKS]
     for channel in channels:
         if end == segment.end and channel in _SAID_LAST:
@@ -231,23 +231,23 @@ def _without_case(response: str, segment: Segment, channels: Sequence[Channel], 
     if end == segment.end:
         return segment
     shorter = msgspec.structs.replace(segment, end=end)
-    found = _marked(response, shorter, channels, on_conflict)
-    if found is None or found.answer is None or found.span is None:
+    extraction = _marked(response, shorter, channels, on_conflict)
+    if extraction is None or extraction.answer is None or extraction.span is None:
         return segment
-    return segment if names_case(response, found.span[0], end, found.answer) else shorter
+    return segment if names_case(response, extraction.span[0], end, extraction.answer) else shorter
 
 
 def _alone_at_end(
-    response: str, params: ExtractionParams, auto: Sequence[Channel], segment: Segment, found: Extraction
+    response: str, params: ExtractionParams, auto: Sequence[Channel], segment: Segment, extraction: Extraction
 ) -> Extraction | None:
     """The number or formula that is all of a last paragraph, behind an announcement in another; None if there is none."""
-    is_open = found.channel is Channel.ANSWER_LINE and params.on_conflict != "reject"
-    begin = max(segment.start, segment.end - _MAX_ALONE_CHARS)
-    last = _LAST_PARAGRAPH.search(response, begin, segment.end) if is_open else None
-    if last is None or (found.span is not None and found.span[1] > last.start()):
+    is_open = extraction.channel is Channel.ANSWER_LINE and params.on_conflict != "reject"
+    start = max(segment.start, segment.end - _MAX_ALONE_CHARS)
+    last = _LAST_PARAGRAPH.search(response, start, segment.end) if is_open else None
+    if last is None or (extraction.span is not None and extraction.span[1] > last.start()):
         return None
-    rest = msgspec.structs.replace(segment, start=last.start("value"))
-    later = _extracted(response, params, auto, rest)
+    remainder = msgspec.structs.replace(segment, start=last.start("value"))
+    later = _extracted(response, params, auto, remainder)
     return later if later.answer is not None else None
 
 
@@ -257,35 +257,35 @@ _LAST_PARAGRAPH = re.compile(rf"(?<=[.!?。！？।؟])[^\S\n]{{0,4}}\n\s{{0,8}
 
 
 def _standing(
-    response: str, params: ExtractionParams, auto: Sequence[Channel], segment: Segment, found: Extraction
+    response: str, params: ExtractionParams, auto: Sequence[Channel], segment: Segment, extraction: Extraction
 ) -> Extraction:
     """The extraction, if the words before its mark and the text behind let it stand; else what follows a retraction."""
-    if found.channel is None or found.span is None:
-        return found
-    if found.channel in _FORMS and (lead := stance_of_lead(response, segment.start, found.span)) is not None:
-        note(response, found.channel, found.span, lead)
-        return msgspec.structs.replace(found, answer=None, span=None, reason="no_answer")
-    if len(response) - found.span[1] < _MIN_CHARS:
-        return found
-    if found.channel in _MARKS and replacement(response, found.span[1], found.answer or "") is not None:
-        return found
-    if found.channel in _MARKS and leaves_open(response, found.span[1], found.answer or ""):
-        return msgspec.structs.replace(found, answer=None, span=None, reason="conflicting_answers")
-    stop = taken_back_at(response, found.span[1])
-    is_gainsaid = stop is None and found.channel in _MARKS
+    if extraction.channel is None or extraction.span is None:
+        return extraction
+    if extraction.channel in _FORMS and (lead := stance_of_lead(response, segment.start, extraction.span)) is not None:
+        note(response, extraction.channel, extraction.span, lead)
+        return msgspec.structs.replace(extraction, answer=None, span=None, reason="no_answer")
+    if len(response) - extraction.span[1] < _MIN_CHARS:
+        return extraction
+    if extraction.channel in _MARKS and replacement(response, extraction.span[1], extraction.answer or "") is not None:
+        return extraction
+    if extraction.channel in _MARKS and leaves_open(response, extraction.span[1], extraction.answer or ""):
+        return msgspec.structs.replace(extraction, answer=None, span=None, reason="conflicting_answers")
+    stop = taken_back_at(response, extraction.span[1])
+    is_gainsaid = stop is None and extraction.channel in _MARKS
     if is_gainsaid:
-        stop = _gainsaid_at(response, found.span[1], found.answer or "", params.extract == "auto")
+        stop = _gainsaid_at(response, extraction.span[1], extraction.answer or "", params.extract == "auto")
     if stop is None:
-        return found
-    note(response, found.channel, found.span, Stance.RETRACTED)
-    rest = msgspec.structs.replace(segment, start=max(segment.start, stop))
-    later = _standing(response, params, auto, rest, _extracted(response, params, auto, rest))
+        return extraction
+    note(response, extraction.channel, extraction.span, Stance.RETRACTED)
+    remainder = msgspec.structs.replace(segment, start=max(segment.start, stop))
+    later = _standing(response, params, auto, remainder, _extracted(response, params, auto, remainder))
     if later.span is not None and (
         later.channel in _STATES or _is_concluded(response, stop, later, is_result=is_gainsaid)
     ):
         return later
-    reason: Reason = "no_answer" if found.channel is Channel.BOXED else "conflicting_answers"
-    return msgspec.structs.replace(found, answer=None, span=None, reason=reason)
+    reason: Reason = "no_answer" if extraction.channel is Channel.BOXED else "conflicting_answers"
+    return msgspec.structs.replace(extraction, answer=None, span=None, reason=reason)
 
 
 def _gainsaid_at(response: str, end: int, answer: str, is_auto: bool) -> int | None:
@@ -306,8 +306,8 @@ def _is_concluded(response: str, start: int, later: Extraction, *, is_result: bo
     if is_result:
         return True
     line = max(start, response.rfind("\n", start, later.span[0]) + 1)
-    beside = response[line : later.span[0]] + response[later.span[1] :].partition("\n")[0]
-    if not any(map(str.isalnum, beside)):
+    text = response[line : later.span[0]] + response[later.span[1] :].partition("\n")[0]
+    if not any(map(str.isalnum, text)):
         return True
     sentence = sentence_at(response, later.span[0], start, len(response))
     first, stop = sentence.place(later.span)
@@ -326,45 +326,45 @@ def _marked(response: str, segment: Segment, channels: Sequence[Channel], on_con
     A mark inside another mark is a part of it. An announcement behind a mark counts if it holds another value.
     """
     used: list[tuple[int, Channel, Offers]] = []
-    begin = segment.start
+    start = segment.start
     for channel in channels:
         if channel not in _MARKS:
             continue
-        offers = READERS[channel](response, begin, segment.end) if begin < segment.end else NO_OFFERS
+        offers = READERS[channel](response, start, segment.end) if start < segment.end else NO_OFFERS
         note_offers(response, channel, offers)
         if offers.items or offers.reason is not None:
             last = offers.items[-1].outer_end if offers.reason is None else min(offers.at, segment.end)
             used.append((last, channel, offers))
             if channel is not Channel.ANSWER_LINE:
-                begin = max(begin, last)
+                start = max(start, last)
     if not used:
         return None
     first = used[0]
-    for other in used[1:]:
-        if other[0] > first[0] and _is_another(response, first[2], other[2], other[1]):
-            first = other
+    for item in used[1:]:
+        if item[0] > first[0] and _is_another(response, first[2], item[2], item[1]):
+            first = item
     return committed(response, first[1], first[2], on_conflict)
 
 
 def _read_rest(response: str, segment: Segment, auto: Sequence[Channel], notes: Notes) -> None:
     """Read the marks before the ones that decided, which were not read because they could not change anything."""
-    places = [each.outer_start for _, offers in notes.offers for each in offers.items]
-    stop = min(places, default=segment.start)
+    indices = [offer.outer_start for _, offers in notes.offers for offer in offers.items]
+    stop = min(indices, default=segment.start)
     for channel in [channel for channel in _MARKS if channel in auto and segment.start < stop]:
         note_offers(response, channel, READERS[channel](response, segment.start, stop))
 
 
-def _is_another(response: str, one: Offers, other: Offers, channel: Channel) -> bool:
+def _is_another(response: str, offers: Offers, proposals: Offers, channel: Channel) -> bool:
     """Whether a later mark holds a value, and a different one than an earlier mark."""
-    if not other.items or other.reason is not None:
+    if not proposals.items or proposals.reason is not None:
         return False
-    later = other.items[-1]
-    if one.items and one.reason is None and later.outer_start < one.items[-1].outer_end:
+    later = proposals.items[-1]
+    if offers.items and offers.reason is None and later.outer_start < offers.items[-1].outer_end:
         return False
-    shown = response[later.start : later.end]
+    text = response[later.start : later.end]
     if channel is not Channel.ANSWER_LINE:
         return True
-    return any(char.isdigit() or char in "$\\" for char in shown)
+    return any(char.isdigit() or char in "$\\" for char in text)
 
 
 _MARKS = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE)
@@ -403,29 +403,29 @@ def corrected(response: str, extraction: Extraction, on_conflict: OnConflict = "
         if extraction.answer is None or extraction.span is None or len(response) - extraction.span[1] < _MIN_CHARS:
             return extraction
         end = extraction.span[1]
-        other = replacement(response, end, extraction.answer) if extraction.channel in _MARKS else None
+        correction = replacement(response, end, extraction.answer) if extraction.channel in _MARKS else None
         is_doubted = extraction.channel in _MARKS and trails_off(response, extraction.span)
-        if other is None and not is_doubted and not is_taken_back(response, end):
+        if correction is None and not is_doubted and not is_taken_back(response, end):
             return extraction
-        extraction = msgspec.structs.replace(extraction, mentions=_turned(extraction.mentions, other))
-        if other is None or not other.corrects or on_conflict == "reject":
+        extraction = msgspec.structs.replace(extraction, mentions=_turned(extraction.mentions, correction))
+        if correction is None or not correction.corrects or on_conflict == "reject":
             break
-        extraction = msgspec.structs.replace(extraction, answer=other.value, span=other.span)
-    said = without_answer(extraction.mentions)
-    return msgspec.structs.replace(extraction, answer=None, span=None, reason="conflicting_answers", mentions=said)
+        extraction = msgspec.structs.replace(extraction, answer=correction.value, span=correction.span)
+    phrase = without_answer(extraction.mentions)
+    return msgspec.structs.replace(extraction, answer=None, span=None, reason="conflicting_answers", mentions=phrase)
 
 
-def _turned(said: tuple[Mentioned, ...], other: Replacement | None) -> tuple[Mentioned, ...]:
-    if other is None:
-        return without_answer(said, Stance.RETRACTED)
-    return turned(said, other.span, other.stance, corrects=other.corrects) if said else said
+def _turned(phrase: tuple[Mentioned, ...], replacement: Replacement | None) -> tuple[Mentioned, ...]:
+    if replacement is None:
+        return without_answer(phrase, Stance.RETRACTED)
+    return turned(phrase, replacement.span, replacement.stance, corrects=replacement.corrects) if phrase else phrase
 
 
 _MAX_CORRECTIONS = 3
 _MIN_CHARS = len(" no 3")
 
 
-def _channels(wanted: Literal["auto"] | Channel | tuple[Channel, ...], auto: Sequence[Channel]) -> Sequence[Channel]:
-    if isinstance(wanted, Channel):
-        return (wanted,)
-    return wanted if isinstance(wanted, tuple) else auto
+def _channels(item: Literal["auto"] | Channel | tuple[Channel, ...], auto: Sequence[Channel]) -> Sequence[Channel]:
+    if isinstance(item, Channel):
+        return (item,)
+    return item if isinstance(item, tuple) else auto

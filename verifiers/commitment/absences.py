@@ -22,9 +22,9 @@ def without_reason(sentence: Sentence) -> Sentence:
         if cue.kind is not Kind.BECAUSE or not cue.first:
             continue
         end = strip(sentence.text, sentence.start, sentence.words[cue.first].start, ",，、;；:：(（—– ")[1]
-        told = Sentence(sentence.text, sentence.start, end, sentence.stop)
-        if tells_absence(told):
-            return told
+        statement = Sentence(sentence.text, sentence.start, end, sentence.stop)
+        if tells_absence(statement):
+            return statement
     return sentence
 
 
@@ -37,20 +37,22 @@ def _conclusion(sentence: Sentence) -> int:
 
 def tells_absence(sentence: Sentence) -> bool:
     """Whether a sentence ends in saying that there is no solution, or that what was asked for does not exist."""
-    said = sentence.words
-    is_none = sentence.ends_in(_NONE, len(said)) is not None or any(finds_none(said, at) for at in range(len(said)))
+    phrase = sentence.words
+    is_none = sentence.ends_in(_NONE, len(phrase)) is not None or any(
+        finds_none(phrase, at) for at in range(len(phrase))
+    )
     return is_none and Kind.IF not in sentence.kinds
 
 
 def is_of_absence(text: str, start: int, stop: int, end: int) -> bool:
     """Whether the figures before a place belong to the reason why something does not exist."""
-    own = sentence_at(text, stop - 1, start, end)
-    if (told := without_reason(own)) is not own:
-        return told.end < stop or stop <= told.start
-    if not own.begins(frozenset([Kind.BECAUSE]), 0):
+    sentence = sentence_at(text, stop - 1, start, end)
+    if (statement := without_reason(sentence)) is not sentence:
+        return statement.end < stop or stop <= statement.start
+    if not sentence.begins(frozenset([Kind.BECAUSE]), 0):
         return False
-    *_, before = [None, *_before(text, start, own.start)]
-    return before is not None and tells_absence(before)
+    *_, predecessor = [None, *_before(text, start, sentence.start)]
+    return predecessor is not None and tells_absence(predecessor)
 
 
 def _before(text: str, start: int, stop: int) -> Iterator[Sentence]:

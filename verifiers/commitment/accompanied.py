@@ -45,14 +45,14 @@ def readings(answer: str, references: Sequence[tuple[str, ...]], is_unmarked: bo
 
     `is_unmarked` says that no tag, box or phrase marks the end of the answer. Sentences behind it may then explain it.
     """
-    wanted = [part.strip(" \"'“”«»*_").lower() for parts in references for part in parts]
-    if answer.endswith(_ASKS) and not any(part.endswith(_ASKS) for part in wanted):
+    texts = [part.strip(" \"'“”«»*_").lower() for item in references for part in item]
+    if answer.endswith(_ASKS) and not any(part.endswith(_ASKS) for part in texts):
         return
     if is_unmarked and (explained := _explained(answer)):
         yield explained
-        yield from _readings(explained, wanted)
+        yield from _readings(explained, texts)
     if len(answer) <= _MAX_CHARS:
-        yield from _readings(answer, wanted)
+        yield from _readings(answer, texts)
 
 
 _ASKS = ("?", "？", "؟", "吗")
@@ -75,10 +75,10 @@ def apart(answer: str, references: Sequence[str]) -> str:
     if answer.isascii():
         return answer
     tail = Sentence(answer, max(0, len(answer) - _MAX_LEAD_CHARS), len(answer.rstrip(_EDGES)), "")
-    ends = [cue.first for cue in tail.cues if cue.kind is Kind.ENDS and cue.stop == len(tail.words) and cue.first]
-    place = tail.words[min(ends)].start if ends and not tail.asks else len(answer)
-    is_wanted = any(part.rstrip(_EDGES).endswith(answer[place : tail.end]) for part in references)
-    return answer if is_wanted else answer[:place]
+    stops = [cue.first for cue in tail.cues if cue.kind is Kind.ENDS and cue.stop == len(tail.words) and cue.first]
+    index = tail.words[min(stops)].start if stops and not tail.asks else len(answer)
+    is_wanted = any(part.rstrip(_EDGES).endswith(answer[index : tail.end]) for part in references)
+    return answer if is_wanted else answer[:index]
 
 
 def _is_heading(head: Sentence, start: int) -> bool:
@@ -100,20 +100,20 @@ _MAX_LEAD_CHARS = 200
 _MAX_BEFORE_CHARS = 12
 
 
-def _readings(answer: str, wanted: Sequence[str]) -> Iterator[str]:
-    said = _sentence(answer)
-    asks_truth = any(part.strip(_EDGES) in YES or part.strip(_EDGES) in NO for part in wanted)
-    start = _behind_leads(said, wanted, asks_truth)
-    if start >= len(said.words):
+def _readings(answer: str, texts: Sequence[str]) -> Iterator[str]:
+    sentence = _sentence(answer)
+    asks_truth = any(part.strip(_EDGES) in YES or part.strip(_EDGES) in NO for part in texts)
+    start = _behind_leads(sentence, texts, asks_truth)
+    if start >= len(sentence.words):
         return
-    if asks_truth and (word := _truth(answer[said.words[start].start :])):
+    if asks_truth and (word := _truth(answer[sentence.words[start].start :])):
         yield word
         return
-    stop = _before_ends(said, start)
-    if start or stop < len(said.words):
-        yield answer[said.words[start].start : said.words[stop - 1].end].lstrip("*_> ").rstrip(_BEHIND)
+    stop = _before_ends(sentence, start)
+    if start or stop < len(sentence.words):
+        yield answer[sentence.words[start].start : sentence.words[stop - 1].end].lstrip("*_> ").rstrip(_BEHIND)
     if start and not answer.isascii():
-        yield from _readings(answer[said.words[start].start :], wanted)
+        yield from _readings(answer[sentence.words[start].start :], texts)
     if acronym := _ACRONYM.fullmatch(answer.strip(_EDGES)):
         yield from _of_acronym(acronym)
 
@@ -121,40 +121,40 @@ def _readings(answer: str, wanted: Sequence[str]) -> Iterator[str]:
 # --- before an answer
 
 
-def _behind_leads(said: Sentence, wanted: Sequence[str], asks_truth: bool) -> int:
+def _behind_leads(sentence: Sentence, texts: Sequence[str], asks_truth: bool) -> int:
     """The place behind those phrases before an answer that no reference begins with."""
-    place = _past_bullet(said)
+    index = _past_bullet(sentence)
     for _ in range(_MAX_LEADS):
-        stop = said.past(max(_leads(said, place, asks_truth), default=place), _SIGNS)
-        if stop == place or not _says(said, stop):
+        stop = sentence.past(max(_leads(sentence, index, asks_truth), default=index), _SIGNS)
+        if stop == index or not _says(sentence, stop):
             break
-        lead = said.text[said.words[place].start : said.words[stop - 1].end].strip(_AROUND).lower()
-        if lead and any(part.startswith(lead) for part in wanted):
+        lead = sentence.text[sentence.words[index].start : sentence.words[stop - 1].end].strip(_AROUND).lower()
+        if lead and any(part.startswith(lead) for part in texts):
             break
-        place = _past_pictures(said, stop)
-    return place
+        index = _past_pictures(sentence, stop)
+    return index
 
 
-def _says(said: Sentence, place: int) -> bool:
-    return any(word.text[0].isalnum() for word in said.words[place:])
+def _says(sentence: Sentence, index: int) -> bool:
+    return any(word.text[0].isalnum() for word in sentence.words[index:])
 
 
-def _past_bullet(said: Sentence) -> int:
+def _past_bullet(sentence: Sentence) -> int:
     """The place behind a list mark and pictures."""
-    begins = [word.text for word in said.words[:2]]
-    is_item = (begins in _ITEMS or begins[:1] in _BULLETS) and "\n" not in said.text.strip()
-    return _past_pictures(said, (2 if begins[0] == "1" else 1) if is_item else 0)
+    texts = [word.text for word in sentence.words[:2]]
+    is_item = (texts in _ITEMS or texts[:1] in _BULLETS) and "\n" not in sentence.text.strip()
+    return _past_pictures(sentence, (2 if texts[0] == "1" else 1) if is_item else 0)
 
 
 _ITEMS = (["1", "."], ["1", ")"])
 _BULLETS = (["-"], ["+"])
 
 
-def _past_pictures(said: Sentence, place: int) -> int:
+def _past_pictures(sentence: Sentence, index: int) -> int:
     """The place behind pictures and arrows, apart from those that call the next words wrong."""
-    while place < len(said.words) and _is_picture(said.words[place].text):
-        place += 1
-    return place
+    while index < len(sentence.words) and _is_picture(sentence.words[index].text):
+        index += 1
+    return index
 
 
 def _is_picture(char: str) -> bool:
@@ -163,30 +163,30 @@ def _is_picture(char: str) -> bool:
     return char in "\u200d•‣▪◦·→⇒➡➜➔∴" or unicodedata.category(char) == "So"
 
 
-def _leads(said: Sentence, place: int, asks_truth: bool) -> Iterator[int]:
+def _leads(sentence: Sentence, index: int, asks_truth: bool) -> Iterator[int]:
     """The ends of the phrases that begin at a place and may stand before an answer."""
-    denied = {cue.first for cue in said.cues if cue.kind in (Kind.NOT, Kind.NO)}
-    bounds = {cue.first for cue in said.cues if cue.kind in (Kind.BOUND, Kind.PART)}
-    for cue in said.cues:
-        is_native = not said.words[cue.first].text.isascii()
-        if cue.kind is Kind.WRONG and is_native and place < cue.first < place + _MAX_ASIDE_WORDS:
+    denied = {cue.first for cue in sentence.cues if cue.kind in (Kind.NOT, Kind.NO)}
+    bounds = {cue.first for cue in sentence.cues if cue.kind in (Kind.BOUND, Kind.PART)}
+    for cue in sentence.cues:
+        is_native = not sentence.words[cue.first].text.isascii()
+        if cue.kind is Kind.WRONG and is_native and index < cue.first < index + _MAX_ASIDE_WORDS:
             yield cue.stop
-        if cue.first != place:
+        if cue.first != index:
             continue
-        shown = said.text[said.words[place].start : said.words[cue.stop - 1].end].lower()
-        is_truth = asks_truth and (shown in YES or shown in NO)
-        if cue.kind in _GREETS and not is_truth and said.past(cue.stop, _SIGNS) > cue.stop:
+        text = sentence.text[sentence.words[index].start : sentence.words[cue.stop - 1].end].lower()
+        is_truth = asks_truth and (text in YES or text in NO)
+        if cue.kind in _GREETS and not is_truth and sentence.past(cue.stop, _SIGNS) > cue.stop:
             yield cue.stop
         if cue.kind in _VERBS:
-            yield from _past_denied(said, cue.stop) if cue.stop in denied else (cue.stop,)
-        if cue.kind in _PREPOSITIONS and place not in bounds and _names(said, cue.stop):
+            yield from _past_denied(sentence, cue.stop) if cue.stop in denied else (cue.stop,)
+        if cue.kind in _PREPOSITIONS and index not in bounds and _names(sentence, cue.stop):
             yield cue.stop
-        if cue.kind is Kind.ABOUT and _counts(said, cue.stop):
+        if cue.kind is Kind.ABOUT and _counts(sentence, cue.stop):
             yield cue.stop
-        if cue.kind is Kind.NOT and (stop := _behind_contrast(said, cue)):
+        if cue.kind is Kind.NOT and (stop := _behind_contrast(sentence, cue)):
             yield stop
-    yield from _past_heading(said, place, denied)
-    yield from _past_source(said, place)
+    yield from _past_heading(sentence, index, denied)
+    yield from _past_source(sentence, index)
 
 
 _PREPOSITIONS = frozenset([Kind.AT, Kind.BY, Kind.COMPLEMENT])
@@ -195,91 +195,102 @@ _PREPOSITIONS = frozenset([Kind.AT, Kind.BY, Kind.COMPLEMENT])
 _MONEY = frozenset("$€£")
 
 
-def _counts(said: Sentence, place: int) -> bool:
-    return said.past(place, _MONEY) < len(said.words) and said.words[said.past(place, _MONEY)].text[0].isdigit()
+def _counts(sentence: Sentence, index: int) -> bool:
+    return (
+        sentence.past(index, _MONEY) < len(sentence.words)
+        and sentence.words[sentence.past(index, _MONEY)].text[0].isdigit()
+    )
 
 
-def _names(said: Sentence, place: int) -> bool:
+def _names(sentence: Sentence, index: int) -> bool:
     """Whether a name or a figure follows, maybe behind an article."""
-    place = said.past_cue(place, Kind.THE)
-    return _counts(said, place) or (place < len(said.words) and said.text[said.words[place].start].isupper())
+    index = sentence.past_cue(index, Kind.THE)
+    return _counts(sentence, index) or (
+        index < len(sentence.words) and sentence.text[sentence.words[index].start].isupper()
+    )
 
 
-def _past_heading(said: Sentence, place: int, denied: set[int]) -> Iterator[int]:
+def _past_heading(sentence: Sentence, index: int, denied: set[int]) -> Iterator[int]:
     """The places behind an announcement of an answer: "the answer to this is", "Year:", "the city is"."""
-    begin = said.past_cue(place, Kind.THE, Kind.RIGHT)
-    here = [cue for cue in said.cues if cue.first in (place, begin)]
-    nouns = [(cue.stop, cue.kind is not Kind.ASKED) for cue in here if cue.kind in _NOUNS]
-    if any(cue.kind is Kind.BAD for cue in here):
+    start = sentence.past_cue(index, Kind.THE, Kind.RIGHT)
+    cues = [cue for cue in sentence.cues if cue.first in (index, start)]
+    nouns = [(cue.stop, cue.kind is not Kind.ASKED) for cue in cues if cue.kind in _NOUNS]
+    if any(cue.kind is Kind.BAD for cue in cues):
         return
-    if not nouns and (begin == place or any(cue.kind in _OPEN | {Kind.LABEL} for cue in here)):
+    if not nouns and (start == index or any(cue.kind in _OPEN | {Kind.LABEL} for cue in cues)):
         return
-    at, is_answer = max(nouns, default=(begin + 1, False))
-    if is_answer and said.begins(frozenset([Kind.COMPLEMENT]), at):
-        signs = [place for place in range(at, len(said.words)) if said.words[place].text in ":："]
-        at = min([cue.first for cue in said.cues if cue.kind is Kind.IS and cue.first > at] + signs, default=at)
-    verb = said.past_cue(at, Kind.IS)
+    at, is_answer = max(nouns, default=(start + 1, False))
+    if is_answer and sentence.begins(frozenset([Kind.COMPLEMENT]), at):
+        signs = [index for index in range(at, len(sentence.words)) if sentence.words[index].text in ":："]
+        at = min([cue.first for cue in sentence.cues if cue.kind is Kind.IS and cue.first > at] + signs, default=at)
+    verb = sentence.past_cue(at, Kind.IS)
     if verb > at and verb not in denied:
         yield verb
-    if nouns and at < len(said.words) and (said.words[at].text in ":：=→" or _text_at(said, at).startswith("->")):
+    if (
+        nouns
+        and at < len(sentence.words)
+        and (sentence.words[at].text in ":：=→" or _text_at(sentence, at).startswith("->"))
+    ):
         yield at + 1
 
 
-def _text_at(said: Sentence, place: int) -> str:
-    return said.text[said.words[place].start :]
+def _text_at(sentence: Sentence, index: int) -> str:
+    return sentence.text[sentence.words[index].start :]
 
 
-def _past_source(said: Sentence, place: int) -> Iterator[int]:
+def _past_source(sentence: Sentence, index: int) -> Iterator[int]:
     """The places behind a source, such as "according to the passage,"."""
-    for at in range(place + 1, min(place + _MAX_ASIDE_WORDS, len(said.words))):
-        if said.words[at].text in ",:，：、،":
-            kinds = {cue.kind for cue in said.cues if place <= cue.first and cue.stop <= at}
+    for at in range(index + 1, min(index + _MAX_ASIDE_WORDS, len(sentence.words))):
+        if sentence.words[at].text in ",:，：、،":
+            kinds = {cue.kind for cue in sentence.cues if index <= cue.first and cue.stop <= at}
             if Kind.SOURCE in kinds and _OPEN.isdisjoint(kinds):
                 yield at + 1
             return
 
 
-def _behind_contrast(said: Sentence, cue: Cue) -> int | None:
+def _behind_contrast(sentence: Sentence, cue: Cue) -> int | None:
     """The end of "not Lyon, but"; None if the denied words are not name."""
-    for at in range(cue.stop, min(cue.stop + _MAX_ASIDE_WORDS, len(said.words))):
-        turns = [each.stop for each in said.cues if each.first == at and each.kind is Kind.BUT]
-        if turns or said.words[at].text in _SIGNS:
-            return max(turns, default=at + 1) if _is_name(said, cue.stop, at) else None
+    for at in range(cue.stop, min(cue.stop + _MAX_ASIDE_WORDS, len(sentence.words))):
+        turns = [signal.stop for signal in sentence.cues if signal.first == at and signal.kind is Kind.BUT]
+        if turns or sentence.words[at].text in _SIGNS:
+            return max(turns, default=at + 1) if _is_name(sentence, cue.stop, at) else None
     return None
 
 
-def _past_denied(said: Sentence, place: int) -> Iterator[int]:
+def _past_denied(sentence: Sentence, index: int) -> Iterator[int]:
     """Behind the "not Lyon but" of "it is not Lyon but Paris"."""
-    for cue in said.at(place):
-        stop = _behind_contrast(said, cue) if cue.kind is Kind.NOT else None
-        if stop is not None and said.ends_in(_BUT, stop):
+    for cue in sentence.at(index):
+        stop = _behind_contrast(sentence, cue) if cue.kind is Kind.NOT else None
+        if stop is not None and sentence.ends_in(_BUT, stop):
             yield stop
 
 
 _BUT = frozenset([Kind.BUT])
 
 
-def _is_name(said: Sentence, first: int, stop: int) -> bool:
+def _is_name(sentence: Sentence, first: int, stop: int) -> bool:
     """Whether other words than those of the lexicon stand between two places: "not sure" names nothing."""
-    known = {place for cue in said.cues if cue.kind is not Kind.COMPLEMENT for place in range(cue.first, cue.stop)}
-    return any(place not in known for place in range(first, stop) if said.words[place].text[0].isalnum())
+    indices = {
+        index for cue in sentence.cues if cue.kind is not Kind.COMPLEMENT for index in range(cue.first, cue.stop)
+    }
+    return any(index not in indices for index in range(first, stop) if sentence.words[index].text[0].isalnum())
 
 
 # --- behind an answer
 
 
-def _before_ends(said: Sentence, start: int) -> int:
+def _before_ends(sentence: Sentence, start: int) -> int:
     """The end of an answer, before words behind it that offer no other answer."""
-    stop = len(said.words)
-    if years := _YEARS.search(said.text):
-        stop = said.place(years.span())[0]
+    stop = len(sentence.words)
+    if years := _YEARS.search(sentence.text):
+        stop = sentence.place(years.span())[0]
     for _ in range(_MAX_ENDS):
-        while stop > start and (said.words[stop - 1].text in _SIGNS or _is_picture(said.words[stop - 1].text)):
+        while stop > start and (sentence.words[stop - 1].text in _SIGNS or _is_picture(sentence.words[stop - 1].text)):
             stop -= 1
-        ends = [end for cue in said.cues if start < cue.first < stop and (end := _end(said, cue, start, stop))]
-        if not ends or not any(word.text[0].isalnum() for word in said.words[start : min(ends)]):
+        stops = [end for cue in sentence.cues if start < cue.first < stop and (end := _end(sentence, cue, start, stop))]
+        if not stops or not any(word.text[0].isalnum() for word in sentence.words[start : min(stops)]):
             break
-        stop = min(ends)
+        stop = min(stops)
     return stop
 
 
@@ -287,11 +298,11 @@ _MAX_ENDS = 3
 _BEHIND = _EDGES + ",:;،，、：；—–-(（*_"
 
 
-def _end(said: Sentence, cue: Cue, start: int, stop: int) -> int | None:
+def _end(sentence: Sentence, cue: Cue, start: int, stop: int) -> int | None:
     """The end of an answer before a cue, if all words from the cue on are about the answer; else None."""
-    first = cue.first - said.begins(frozenset([Kind.JOINS]), cue.first - 1)
-    before = said.words[first - 1].text if first else ""
-    is_last, is_apart = said.past(cue.stop, _CLOSING) >= stop, before in _SIGNS or before == "-"
+    first = cue.first - sentence.begins(frozenset([Kind.JOINS]), cue.first - 1)
+    prefix = sentence.words[first - 1].text if first else ""
+    is_last, is_apart = sentence.past(cue.stop, _CLOSING) >= stop, prefix in _SIGNS or prefix == "-"
     match cue.kind:
         case Kind.ENDS | Kind.CALLED | Kind.FITS:
             is_end = is_last
@@ -299,56 +310,58 @@ def _end(said: Sentence, cue: Cue, start: int, stop: int) -> int | None:
             is_end = is_last and is_apart
         case Kind.NOT | Kind.NO:
             is_set_off = is_apart or first < cue.first or cue.stop - first > 1
-            is_denial = cue.kind is Kind.NOT or not said.text.isascii()
-            return first if is_denial and is_set_off and _is_contrast(said, cue, stop) else None
+            is_denial = cue.kind is Kind.NOT or not sentence.text.isascii()
+            return first if is_denial and is_set_off and _is_contrast(sentence, cue, stop) else None
         case Kind.BECAUSE | Kind.EXPLAINS:
             is_end = True
         case Kind.COMPLEMENT:
-            is_end = before in "(（"
+            is_end = prefix in "(（"
         case Kind.THE | Kind.IT | Kind.AT:
-            is_end = is_apart and (before in "(（" or not _names(said, cue.stop))
+            is_end = is_apart and (prefix in "(（" or not _names(sentence, cue.stop))
         case Kind.BY:
-            is_end = _names(said, cue.stop)
+            is_end = _names(sentence, cue.stop)
         case _:
             is_end = False
-    name = said.text[said.words[start].start : said.words[cue.first].start]
-    return first if is_end and (is_last or not _offers_another(said, cue, stop, name)) else None
+    name = sentence.text[sentence.words[start].start : sentence.words[cue.first].start]
+    return first if is_end and (is_last or not _offers_another(sentence, cue, stop, name)) else None
 
 
 _CLOSING = frozenset(")）!.。\"'”’」")
 
 
-def _is_contrast(said: Sentence, cue: Cue, stop: int) -> bool:
+def _is_contrast(sentence: Sentence, cue: Cue, stop: int) -> bool:
     """Whether the words behind a "not" are only a name."""
-    inner = {word.text for word in said.words[cue.stop : stop]}
-    kinds = {each.kind for each in said.cues if cue.stop <= each.first < stop}
-    return _SIGNS.isdisjoint(inner) and _MORE.isdisjoint(kinds) and _is_name(said, cue.stop, stop)
+    terms = {word.text for word in sentence.words[cue.stop : stop]}
+    kinds = {signal.kind for signal in sentence.cues if cue.stop <= signal.first < stop}
+    return _SIGNS.isdisjoint(terms) and _MORE.isdisjoint(kinds) and _is_name(sentence, cue.stop, stop)
 
 
-def _offers_another(said: Sentence, behind: Cue, stop: int, name: str) -> bool:
+def _offers_another(sentence: Sentence, signal: Cue, stop: int, name: str) -> bool:
     """Whether the words behind the answer `name` doubt it, or name another."""
-    if "?" in said.text or _says_more(said, behind.first, stop):
+    if "?" in sentence.text or _says_more(sentence, signal.first, stop):
         return True
     name = name.strip(_AROUND).lower()
-    for place in range(behind.stop, stop):
-        before, is_alone = said.words[place - 1].text, said.ends(place + 1) or said.ends(place + 2)
+    for index in range(signal.stop, stop):
+        prefix, is_alone = sentence.words[index - 1].text, sentence.ends(index + 1) or sentence.ends(index + 2)
         joins = (
-            before in ",;/&，、；" or (before == "." and is_alone) or said.begins(frozenset([Kind.JOINS]), place - 1)
+            prefix in ",;/&，、；"
+            or (prefix == "." and is_alone)
+            or sentence.begins(frozenset([Kind.JOINS]), index - 1)
         )
-        is_said = any(cue.kind is Kind.IS and cue.stop == place for cue in said.cues)
-        if (is_said or joins) and _names(said, place) and name not in _text_at(said, place).lower():
+        is_said = any(cue.kind is Kind.IS and cue.stop == index for cue in sentence.cues)
+        if (is_said or joins) and _names(sentence, index) and name not in _text_at(sentence, index).lower():
             return True
     return False
 
 
-def _says_more(said: Sentence, first: int, stop: int) -> bool:
+def _says_more(sentence: Sentence, first: int, stop: int) -> bool:
     """Whether another answer, a doubt, or words that take an answer back stand between two places."""
-    for cue in said.cues:
+    for cue in sentence.cues:
         if cue.kind in _MORE and first <= cue.first < stop:
             is_weak = cue.kind in (Kind.WRONG, Kind.OTHER) or (
-                cue.kind is Kind.BUT and said.begins(frozenset([Kind.NO]), cue.first)
+                cue.kind is Kind.BUT and sentence.begins(frozenset([Kind.NO]), cue.first)
             )
-            if not is_weak or said.ends(cue.stop):
+            if not is_weak or sentence.ends(cue.stop):
                 return True
     return False
 
@@ -362,14 +375,14 @@ def _explained(text: str) -> str | None:
         return None
     head = text[: all_sentences[0].end].strip(_AROUND)
     first = {cue.kind for cue in all_sentences[1].cues if cue.first == 0}
-    begins = (
+    is_start = (
         not _TOLD.isdisjoint(first)
         or all_sentences[1].words[0].text in listed("pronouns")
         or text[all_sentences[1].start :].lstrip("\n*_ ").startswith(head)
     )
     is_long = len(all_sentences[1].words) >= _MIN_EXPLAINING_WORDS or Kind.EXPLAINS in first
-    others = (_offers_another(each, _START, len(each.words), head) for each in all_sentences[1:])
-    return head if begins and is_long and not any(others) else None
+    items = (_offers_another(sentence, _START, len(sentence.words), head) for sentence in all_sentences[1:])
+    return head if is_start and is_long and not any(items) else None
 
 
 _START = Cue(Kind.EXPLAINS, 0, 0)
@@ -383,10 +396,12 @@ def _truth(text: str) -> str | None:
     lead = leading(text)
     if lead is None or not lead[1]:
         return None
-    said = Sentence(lead[1], 0, len(lead[1]), "")
-    other = ("no", "false") if lead[0].lower() in YES else ("yes", "true")
-    is_other = any(each.text in other and said.ends(place + 1) for place, each in enumerate(said.words))
-    is_open = is_other or _says_more(said, 0, len(said.words)) or any(each.text in IN_PART for each in said.words)
+    sentence = Sentence(lead[1], 0, len(lead[1]), "")
+    item = ("no", "false") if lead[0].lower() in YES else ("yes", "true")
+    is_other = any(word.text in item and sentence.ends(index + 1) for index, word in enumerate(sentence.words))
+    is_open = (
+        is_other or _says_more(sentence, 0, len(sentence.words)) or any(word.text in IN_PART for word in sentence.words)
+    )
     return None if is_open else lead[0]
 
 
@@ -398,12 +413,12 @@ _ACRONYM = re.compile(
 _SMALL = (Kind.THE, Kind.COMPLEMENT, Kind.JOINS)
 
 
-def _of_acronym(found: re.Match[str]) -> Iterator[str]:
+def _of_acronym(match: re.Match[str]) -> Iterator[str]:
     """A name and its acronym, if the letters of the acronym begin the words of the name."""
-    name, short = found["name"] or found["name2"], found["short"] or found["short2"]
-    said = LETTERS.findall(name)
-    initials = "".join(word[0] for word in said if word[0].isupper() or word not in single(*_SMALL) | listed("places"))
-    capitals = "".join(word[0] for word in said if word[0].isupper())
+    name, short = match["name"] or match["name2"], match["short"] or match["short2"]
+    terms = LETTERS.findall(name)
+    initials = "".join(word[0] for word in terms if word[0].isupper() or word not in single(*_SMALL) | listed("places"))
+    capitals = "".join(word[0] for word in terms if word[0].isupper())
     if short.replace(".", "").upper() in (initials.upper(), capitals.upper()):
         yield name
         yield short

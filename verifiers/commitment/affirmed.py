@@ -57,9 +57,9 @@ def affirms(text: str, span: Span, name: str) -> Outcome:
 
 def _is_compared(sentence: Sentence, first: int) -> bool:
     """Whether something else is compared with a mention: "Ohio has won more games than Michigan"; not "none is older than X"."""
-    before = sentence.skipped(first)
-    than = sentence.words[before - 1].text if before else ""
-    is_more = any((word.text, than) in _comparisons() for word in sentence.words[: max(0, before - 1)])
+    previous = sentence.skipped(first)
+    than = sentence.words[previous - 1].text if previous else ""
+    is_more = any((word.text, than) in _comparisons() for word in sentence.words[: max(0, previous - 1)])
     return is_more and DENIES.isdisjoint(sentence.kinds)
 
 
@@ -67,9 +67,9 @@ def _is_compared(sentence: Sentence, first: int) -> bool:
 def _comparisons() -> frozenset[tuple[str, str]]:
     """The words on both sides of what is compared, in all languages: "more" and "than"."""
     entries = [entry for lexicon in languages().values() if "than" in lexicon for entry in lexicon[Kind.BOUND]]
-    shown = [phrase.split() for entry in entries for phrase in phrases(entry)]
+    items = [phrase.split() for entry in entries for phrase in phrases(entry)]
     plain = listed("than") - single(Kind.COMPLEMENT)  # "la città più grande di Francia" compares nothing.
-    return frozenset((said[0], said[1]) for said in shown if len(said) == _PAIR and said[1] in plain)
+    return frozenset((texts[0], texts[1]) for texts in items if len(texts) == _PAIR and texts[1] in plain)
 
 
 _PAIR = 2
@@ -80,8 +80,8 @@ def _is_named(sentence: Sentence, first: int) -> bool:
     desublimation".
     """
     verbs = [cue for cue in sentence.cues if cue.kind is Kind.IS and cue.stop <= first]
-    named = [cue for cue in verbs if sentence.words[cue.stop - 1].text in listed("naming")]
-    return any(first - cue.stop <= _MAX_NAME_WORDS for cue in named)
+    cues = [cue for cue in verbs if sentence.words[cue.stop - 1].text in listed("naming")]
+    return any(first - cue.stop <= _MAX_NAME_WORDS for cue in cues)
 
 
 _MAX_NAME_WORDS = 5
@@ -98,16 +98,16 @@ def _without_quotes(sentence: Sentence, span: Span) -> Sentence:
         is_apart = start + quoted.end() <= span[0] or span[1] <= start + quoted.start()
         return quoted[0][0] + "z" * (len(quoted[0]) - 2) + quoted[0][-1] if is_apart else quoted[0]
 
-    shown = text[start:end]
-    shown = _TITLE.sub(masked, _QUOTED.sub(masked, shown))
-    return Sentence(text[:start] + shown + text[end:], start, end, sentence.stop)
+    display = text[start:end]
+    display = _TITLE.sub(masked, _QUOTED.sub(masked, display))
+    return Sentence(text[:start] + display + text[end:], start, end, sentence.stop)
 
 
 def _is_at_a_time(sentence: Sentence, span: Span) -> bool:
     """Whether what is supposed before a mention is only a time, or the mention is an example: "when it fell", "such as X"."""
     supposed = [cue for cue in sentence.cues if cue.kind is Kind.IF and cue.stop <= sentence.place(span)[0]]
-    said = [sentence.words[cue.first].text for cue in supposed]
-    is_told = all(word in listed("temporal") or word in listed("examples") for word in said)
+    texts = [sentence.words[cue.first].text for cue in supposed]
+    is_told = all(word in listed("temporal") or word in listed("examples") for word in texts)
     is_led = sentence.ends_in(_IS, sentence.skipped(sentence.place(span)[0])) is not None
     is_real = is_led or _conditionals(sentence).isdisjoint(word.text for word in sentence.words)
     return bool(supposed) and is_told and is_real and _UNSURE.isdisjoint(sentence.kinds)
@@ -115,8 +115,8 @@ def _is_at_a_time(sentence: Sentence, span: Span) -> bool:
 
 def _conditionals(sentence: Sentence) -> frozenset[str]:
     """The words for what would be in the language of a sentence; the Danish one for a town is an English word."""
-    known = languages_of(sentence.text[sentence.start : sentence.end]) or languages().keys()
-    return frozenset(word for language in known for word in languages()[language].get("conditional", ()))
+    terms = languages_of(sentence.text[sentence.start : sentence.end]) or languages().keys()
+    return frozenset(word for language in terms for word in languages()[language].get("conditional", ()))
 
 
 _UNSURE = frozenset([Kind.MAYBE, Kind.DOUBT, Kind.SAID, Kind.NOT])
@@ -124,8 +124,8 @@ _UNSURE = frozenset([Kind.MAYBE, Kind.DOUBT, Kind.SAID, Kind.NOT])
 
 def is_stuffed(answer: str) -> bool:
     """Whether an answer is stuffed with many words that form no statement."""
-    said = words(answer[:_LOOKED_THROUGH_CHARS])
-    return len(said) > _MOST_WORDS and not any(cue.kind in _TELLING for cue in cues(said)) and answer.isascii()
+    phrase = words(answer[:_LOOKED_THROUGH_CHARS])
+    return len(phrase) > _MOST_WORDS and not any(cue.kind in _TELLING for cue in cues(phrase)) and answer.isascii()
 
 
 _LOOKED_THROUGH_CHARS = 600
@@ -143,31 +143,29 @@ def _is_asked(sentence: Sentence) -> bool:
 
 def _is_a_choice(sentence: Sentence, first: int, stop: int) -> bool:
     """Whether an "or" offers an alternative beside a mention."""
-    behind = sentence.past(stop, frozenset("\"'”’)»,("))
-    before = sentence.skipped(first)
-    said = [word.text for word in sentence.words]
-    if said[behind : behind + 1] == ["/"] or said[before - 1 : before] == ["/"]:
+    end = sentence.past(stop, frozenset("\"'”’)»,("))
+    previous = sentence.skipped(first)
+    texts = [word.text for word in sentence.words]
+    if texts[end : end + 1] == ["/"] or texts[previous - 1 : previous] == ["/"]:
         return True
     if any(
-        cue.kind is Kind.MAYBE
-        and cue.first == behind > stop
-        and sentence.text[sentence.words[cue.stop].start].isupper()
+        cue.kind is Kind.MAYBE and cue.first == end > stop and sentence.text[sentence.words[cue.stop].start].isupper()
         for cue in sentence.cues
-        if cue.stop < len(said)
+        if cue.stop < len(texts)
     ):
         return True
-    if len(said) <= _SHORT_WORDS and any(
-        word in _PLAIN_OR for word in (*said[behind : behind + 1], *said[before - 1 : before])
+    if len(texts) <= _SHORT_WORDS and any(
+        word in _PLAIN_OR for word in (*texts[end : end + 1], *texts[previous - 1 : previous])
     ):
         return True
     for cue in sentence.cues:
         if cue.kind is not Kind.OR:
             continue
-        if cue.first == behind and not any(
+        if cue.first == end and not any(
             bound.kind is Kind.BOUND and bound.first <= cue.stop for bound in sentence.cues if bound.first == cue.stop
         ):
             return True
-        if cue.stop == before or said[cue.stop : before] == ["."]:
+        if cue.stop == previous or texts[cue.stop : previous] == ["."]:
             return True
     return False
 
@@ -179,9 +177,9 @@ def is_short(word: str) -> bool:
 
 def is_or(text: str) -> bool:
     """Whether a text between two names is nothing but an "or", quotes and brackets."""
-    said = words(text)
-    return any(cue.kind is Kind.OR and cue.first == 0 and cue.stop == len(said) for cue in cues(said)) or (
-        len(said) == 1 and said[0].text in _PLAIN_OR
+    phrase = words(text)
+    return any(cue.kind is Kind.OR and cue.first == 0 and cue.stop == len(phrase) for cue in cues(phrase)) or (
+        len(phrase) == 1 and phrase[0].text in _PLAIN_OR
     )
 
 
@@ -198,13 +196,13 @@ def leaves_open(text: str) -> bool:
     if _SLASHED.search(text):
         return True
     all_sentences = list(sentences(text, 0, len(text)))
-    found = [cue for each in all_sentences for cue in each.cues]
-    hedges = [cue for cue in found if cue.kind is Kind.MAYBE]
+    cues = [cue for sentence in all_sentences for cue in sentence.cues]
+    hedges = [cue for cue in cues if cue.kind is Kind.MAYBE]
     is_plain = any(
-        len(each.words) <= _SHORT_WORDS and any(word.text in _PLAIN_OR for word in each.words[1:-1])
-        for each in all_sentences
+        len(sentence.words) <= _SHORT_WORDS and any(word.text in _PLAIN_OR for word in sentence.words[1:-1])
+        for sentence in all_sentences
     )
-    return is_plain or any(cue.kind is Kind.OR for cue in found) or len(hedges) > 1
+    return is_plain or any(cue.kind is Kind.OR for cue in cues) or len(hedges) > 1
 
 
 def is_denial(text: str) -> bool:
@@ -229,10 +227,10 @@ def describes(text: str) -> bool:
 _DESCRIBES = frozenset([Kind.THE, Kind.BECAUSE])
 
 
-def denies_at(text: str, place: int) -> bool:
+def denies_at(text: str, index: int) -> bool:
     """Whether the words before a place deny what stands there: "no dog at [1, 2, 3, 4]"."""
-    sentence = sentence_at(text, place, max(0, place - _DENIAL_CHARS), place + 1)
-    return sentence.stance((place, place + 1)) is Stance.DENIED
+    sentence = sentence_at(text, index, max(0, index - _DENIAL_CHARS), index + 1)
+    return sentence.stance((index, index + 1)) is Stance.DENIED
 
 
 _DENIAL_CHARS = 80
@@ -240,56 +238,56 @@ _DENIAL_CHARS = 80
 
 def says_truth(answer: str, reference: str) -> Outcome:
     """The way in which an answer states a yes or a no. It may not state both, and "no idea" is neither."""
-    said = set(_truths(answer))
-    if reference not in said:
+    terms = set(_truths(answer))
+    if reference not in terms:
         return "absent"
-    return "several_candidates" if OPPOSITE[reference] in said else "found"
+    return "several_candidates" if OPPOSITE[reference] in terms else "found"
 
 
 def _truths(answer: str) -> Iterator[str]:
     """The words yes and no that stand alone: before a sign, or at an end of the text."""
     for sentence in sentences(answer, 0, len(answer)):
-        for place, word in enumerate(sentence.words):
-            if word.text in OPPOSITE and (sentence.ends(place + 1) or sentence.begins(_GOES_ON, place + 1)):
+        for index, word in enumerate(sentence.words):
+            if word.text in OPPOSITE and (sentence.ends(index + 1) or sentence.begins(_GOES_ON, index + 1)):
                 yield word.text
 
 
 def _is_denied_subject(sentence: Sentence, first: int, stop: int) -> bool:
     """Whether a mention is the subject of a verb that is denied; `first` and `stop` are the places of its words."""
-    begin = sentence.skipped(first)
-    if begin and sentence.words[begin - 1].text in _PAUSES:
+    start = sentence.skipped(first)
+    if start and sentence.words[start - 1].text in _PAUSES:
         return _is_denied_verb(sentence, stop)
-    if begin:
-        return _is_relative_of(sentence, begin, stop, is_before=True)
+    if start:
+        return _is_relative_of(sentence, start, stop, is_before=True)
     is_denied = _is_denied_verb(sentence, stop) or _has_denial(sentence, stop) or _ends_in_denial(sentence, stop)
     return is_denied or _refuses(sentence, stop) or _is_relative_of(sentence, stop, stop, is_before=False)
 
 
 def _refuses(sentence: Sentence, stop: int) -> bool:
     """Whether its verb refuses or denies the deed asked for: "X refused to write it", "X denied doing that"."""
-    said = [word.text for word in sentence.words[stop:]]
-    return len(said) > 2 and said[0] in listed("refuses") and said[-1] in listed("subjects")
+    texts = [word.text for word in sentence.words[stop:]]
+    return len(texts) > 2 and texts[0] in listed("refuses") and texts[-1] in listed("subjects")
 
 
-def _is_relative_of(sentence: Sentence, place: int, stop: int, *, is_before: bool) -> bool:
+def _is_relative_of(sentence: Sentence, index: int, stop: int, *, is_before: bool) -> bool:
     """Whether the subject is somebody related to a mention: "X's brother wrote it", "the brother of X wrote it"; not
     "X's father is Y".
     """
-    said = sentence.words
+    phrase = sentence.words
     if is_before:
         start = sentence.past_cue(0, Kind.THE)
-        if place - start != 2 or said[start].text not in listed("kin") or said[place - 1].text not in listed("of"):
+        if index - start != 2 or phrase[start].text not in listed("kin") or phrase[index - 1].text not in listed("of"):
             return False
     else:
-        if place >= len(said) or said[place].text not in possessives() or place + 1 >= len(said):
+        if index >= len(phrase) or phrase[index].text not in possessives() or index + 1 >= len(phrase):
             return False
-        kin = next((size for size in (1, 2) if sentence.shown(place + 1, place + 1 + size) in listed("kin")), 0)
-        stop = place + 1 + kin
+        kin = next((size for size in (1, 2) if sentence.shown(index + 1, index + 1 + size) in listed("kin")), 0)
+        stop = index + 1 + kin
         if not kin:
             return False
-    behind = sentence.past_cue(stop, Kind.IS)
-    is_name = behind > stop and behind < len(said) and sentence.text[said[behind].start].isupper()
-    return stop < len(said) and said[stop].text not in _PAUSES and not is_name
+    end = sentence.past_cue(stop, Kind.IS)
+    is_name = end > stop and end < len(phrase) and sentence.text[phrase[end].start].isupper()
+    return stop < len(phrase) and phrase[stop].text not in _PAUSES and not is_name
 
 
 def _is_denied_verb(sentence: Sentence, stop: int) -> bool:
@@ -298,33 +296,33 @@ def _is_denied_verb(sentence: Sentence, stop: int) -> bool:
     denial = next((cue for cue in denials if not sentence.is_beyond(cue)), None)
     if denial is None or denial.first - stop > _MAX_VERB_WORDS:
         return False
-    between, behind = sentence.words[stop : denial.first], sentence.words[denial.stop : denial.stop + 1]
+    between, suffix = sentence.words[stop : denial.first], sentence.words[denial.stop : denial.stop + 1]
     if not all(word.text[-1].isalpha() or word.text in "'’" for word in between):
         return False
-    if not behind or sentence.text[behind[0].start].isupper():
+    if not suffix or sentence.text[suffix[0].start].isupper():
         return False
     is_description = bool(between) and sentence.begins(_IS, stop)
-    return not is_description or behind[0].text == "the"
+    return not is_description or suffix[0].text == "the"
 
 
 def _has_denial(sentence: Sentence, stop: int) -> bool:
     """Whether a word that denies verbs stands beside it: "X no lo escribió", "X ne l'a pas écrit", "X skrev det inte"."""
-    said = sentence.words
-    for place in range(stop, min(stop + _MAX_VERB_WORDS, len(said))):
-        word = said[place].text
+    phrase = sentence.words
+    for index in range(stop, min(stop + _MAX_VERB_WORDS, len(phrase))):
+        word = phrase[index].text
         if word in _PAUSES or word[0].isdigit():
             return False
-        is_beside = place == stop or not word.isascii() or place == len(said) - 1
+        is_beside = index == stop or not word.isascii() or index == len(phrase) - 1
         if word in listed("verb_denials") and is_beside:
-            behind = said[place + 1] if place + 1 < len(said) else None
-            return behind is None or (behind.text[0].isalpha() and not sentence.text[behind.start].isupper())
+            successor = phrase[index + 1] if index + 1 < len(phrase) else None
+            return successor is None or (successor.text[0].isalpha() and not sentence.text[successor.start].isupper())
     return False
 
 
 def _ends_in_denial(sentence: Sentence, stop: int) -> bool:
     """Whether the verb comes last and denies: "X bunu yazmadı", それを書いていません."""
-    said = sentence.words[stop:]
-    if not said or not _PAUSES.isdisjoint(word.text for word in said):
+    phrase = sentence.words[stop:]
+    if not phrase or not _PAUSES.isdisjoint(word.text for word in phrase):
         return False
-    shown = sentence.text[said[0].start : sentence.end].rstrip(' .!。»"”')
-    return not shown.isascii() and shown.lower().endswith(tuple(listed("denied_endings")))
+    text = sentence.text[phrase[0].start : sentence.end].rstrip(' .!。»"”')
+    return not text.isascii() and text.lower().endswith(tuple(listed("denied_endings")))

@@ -29,12 +29,12 @@ _HEAD = re.compile(
 )
 
 
-def without_afterword(text: str, begin: int, end: int) -> int:
+def without_afterword(text: str, start: int, end: int) -> int:
     """The end of a part of a text before the check or the note that ends it, if a sentence with a value stands before that."""
-    first = max(begin, end - _CHARS)
-    found = [*_HEAD.finditer(text, first, end)] or [*_BRACKET.finditer(text, first, end)]
-    place = next((each.start() for each in found if _is_apart(text, begin, each, end)), None)
-    return end if place is None else strip(text, begin, place + 1)[1]
+    first = max(start, end - _CHARS)
+    matches = [*_HEAD.finditer(text, first, end)] or [*_BRACKET.finditer(text, first, end)]
+    index = next((match.start() for match in matches if _is_apart(text, start, match, end)), None)
+    return end if index is None else strip(text, start, index + 1)[1]
 
 
 @cache
@@ -43,25 +43,33 @@ def _forms(name: str) -> frozenset[str]:
     return frozenset(form for entry in listed(name) for form in phrases(entry))
 
 
-def _is_apart(text: str, begin: int, head: re.Match[str], end: int) -> bool:
+def _is_apart(text: str, start: int, head: re.Match[str], end: int) -> bool:
     """Whether a text from a head on concludes nothing, and stands behind a sentence with a value."""
     first = head.start("said") if "said" in head.re.groupindex else head.end()
     if not _is_of_kind(head, text[first:end]):
         return False
-    before = last_digit_end(text, max(begin, head.start() - _CHARS), head.start())
-    if before is None or _UNEQUAL.search(text, first, end):
+    previous = last_digit_end(text, max(start, head.start() - _CHARS), head.start())
+    if previous is None or _UNEQUAL.search(text, first, end):
         return False
-    own = sentence_at(text, before - 1, begin, head.start())
-    behind = text[strip(text, begin, head.start())[1] - 1]
-    is_statement = not own.asks and behind not in ":：,，" and not text[own.end : head.start()].strip(" \n.。!！*_)")
+    sentence = sentence_at(text, previous - 1, start, head.start())
+    suffix = text[strip(text, start, head.start())[1] - 1]
+    is_statement = (
+        not sentence.asks and suffix not in ":：,，" and not text[sentence.end : head.start()].strip(" \n.。!！*_)")
+    )
     return is_statement and _CONCLUDES.isdisjoint(Sentence(text, first, end, "").kinds)
 
 
-def _is_of_kind(head: re.Match[str], rest: str) -> bool:
+def _is_of_kind(head: re.Match[str], remainder: str) -> bool:
     """Whether the text behind a head is what the head says: sums as a check, one sentence without a sum as a note."""
     if "said" in head.re.groupindex:
         return True
     words, is_label = head["words"].strip(" *_").casefold(), head["sign"] in ":："
     if words in _forms("checks"):
-        return is_label or "=" in rest
-    return words in _forms("notes") and is_label and "=" not in rest and "\n" not in rest and rest.count(". ") == 0
+        return is_label or "=" in remainder
+    return (
+        words in _forms("notes")
+        and is_label
+        and "=" not in remainder
+        and "\n" not in remainder
+        and remainder.count(". ") == 0
+    )

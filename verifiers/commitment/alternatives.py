@@ -29,27 +29,27 @@ def alternative(text: str, end: int) -> Span | None:
     """The value offered behind a mark that ends at a place; None if none is, or words stand in it that are not understood."""
     limit = text.find("\n", end, end + _MAX_CHARS)
     limit = min(len(text), end + _MAX_CHARS) if limit < 0 else limit
-    begin = _CLOSES.match(text, end, limit).end()  # type: ignore[union-attr]  # matches nothing, too
-    if first_word(text, begin, limit) not in openings(Kind.OR, Kind.IF):
+    start = _CLOSES.match(text, end, limit).end()  # type: ignore[union-attr]  # matches nothing, too
+    if first_word(text, start, limit) not in openings(Kind.OR, Kind.IF):
         return None
-    sentence = sentence_at(text, begin, max(0, end - _MAX_CHARS), limit)
-    place = sentence.place((begin, begin + 1))[0]
-    stop = sentence.past_cue(place, Kind.OR)
-    stop = stop if stop > place else _past_condition(sentence, place)
-    return _value(sentence, stop) if stop > place else None
+    sentence = sentence_at(text, start, max(0, end - _MAX_CHARS), limit)
+    index = sentence.place((start, start + 1))[0]
+    stop = sentence.past_cue(index, Kind.OR)
+    stop = stop if stop > index else _past_condition(sentence, index)
+    return _value(sentence, stop) if stop > index else None
 
 
 def alternative_to(text: str, extraction: Extraction) -> str | None:
     """The text of the value that is offered beside an answer in a mark; None if none is."""
     if extraction.answer is None or extraction.span is None:
         return None
-    other = alternative(text, extraction.span[1])
-    return text[slice(*other)] if other else None
+    span = alternative(text, extraction.span[1])
+    return text[slice(*span)] if span else None
 
 
-def is_another_number(one: str, other: str) -> bool:
+def is_another_number(text: str, piece: str) -> bool:
     """Whether two texts are plain numbers, of which neither is the other rounded."""
-    if (first := _number(one)) is None or (second := _number(other)) is None:
+    if (first := _number(text)) is None or (second := _number(piece)) is None:
         return False
     try:
         return first.quantize(second) != second and second.quantize(first) != first
@@ -58,24 +58,24 @@ def is_another_number(one: str, other: str) -> bool:
 
 
 def _number(text: str) -> Decimal | None:
-    shown = text.strip(" $*")
-    return Decimal(shown.replace(",", "").replace("−", "-")) if _NUMBER.fullmatch(shown) else None
+    display = text.strip(" $*")
+    return Decimal(display.replace(",", "").replace("−", "-")) if _NUMBER.fullmatch(display) else None
 
 
-def _past_condition(sentence: Sentence, place: int) -> int:
+def _past_condition(sentence: Sentence, index: int) -> int:
     """The place behind the comma that ends a condition: "unless n is odd,"."""
-    begin = sentence.past_cue(place, Kind.IF)
-    pauses = [at + 1 for at in range(begin, len(sentence.words)) if sentence.words[at].text in _PAUSES]
-    return pauses[0] if begin > place and pauses else place
+    start = sentence.past_cue(index, Kind.IF)
+    pauses = [at + 1 for at in range(start, len(sentence.words)) if sentence.words[at].text in _PAUSES]
+    return pauses[0] if start > index and pauses else index
 
 
 def _value(sentence: Sentence, first: int) -> Span | None:
     """The value that begins at a word, past those that only lead to it."""
-    said = sentence.words
-    place = -1
-    while place != first:
-        place, first = first, sentence.past(sentence.past_cue(first, *_LEADS), _PAUSES | _MARKUP | listed("then"))
-    stop = place
-    while stop < len(said) and said[stop].text not in _ENDS and not sentence.begins(_BEHIND, stop):
+    phrase = sentence.words
+    index = -1
+    while index != first:
+        index, first = first, sentence.past(sentence.past_cue(first, *_LEADS), _PAUSES | _MARKUP | listed("then"))
+    stop = index
+    while stop < len(phrase) and phrase[stop].text not in _ENDS and not sentence.begins(_BEHIND, stop):
         stop += 1
-    return (said[place].start, said[stop - 1].end) if place < stop else None
+    return (phrase[index].start, phrase[stop - 1].end) if index < stop else None

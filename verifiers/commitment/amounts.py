@@ -37,40 +37,40 @@ def is_bounded(text: str, start: int, end: int) -> bool:
         return False
     sentence = Sentence(text, 0, len(text), "")
     first, stop = sentence.place((start, end))
-    said = max([cue.stop for cue in sentence.cues if cue.kind is Kind.IS and cue.stop <= first], default=0)
-    own = {cue.first: cue.stop for cue in sentence.cues if cue.kind in (Kind.NEGATIVE, Kind.ASIDE)}
+    index = max([cue.stop for cue in sentence.cues if cue.kind is Kind.IS and cue.stop <= first], default=0)
+    table = {cue.first: cue.stop for cue in sentence.cues if cue.kind in (Kind.NEGATIVE, Kind.ASIDE)}
     for cue in sentence.cues:
         is_beside = cue.kind is Kind.PART and (cue.stop == first or cue.first == stop)
-        is_limit = (cue.kind is Kind.BOUND and cue.first >= said) or (cue.kind is Kind.LIMIT and cue.first >= stop)
-        is_sign = cue.first < first and cue.stop <= own.get(cue.first, 0)
+        is_limit = (cue.kind is Kind.BOUND and cue.first >= index) or (cue.kind is Kind.LIMIT and cue.first >= stop)
+        is_sign = cue.first < first and cue.stop <= table.get(cue.first, 0)
         if not is_sign and (is_beside or is_limit or cue.kind in _ANYWHERE):
             return True
     may_be_denied = any(cue.kind in _DENYING for cue in sentence.cues)
     return may_be_denied and sentence.stance((start, end)) in (Stance.DENIED, Stance.SUPPOSED)
 
 
-def leads_to_number(before: str, after: str) -> bool:
+def leads_to_number(prefix: str, suffix: str) -> bool:
     """Whether the words before a number are understood: "el total es", "about"; not those of "raíz de 42".
 
     A noun may stand before a number with a counter: 사과 6개.
     """
-    if not any(map(str.isalpha, before)):
+    if not any(map(str.isalpha, prefix)):
         return True
-    said = words(before)
-    found = cues(said)
-    if any(cue.kind is Kind.EXCEPT for cue in found):
+    phrase = words(prefix)
+    signals = cues(phrase)
+    if any(cue.kind is Kind.EXCEPT for cue in signals):
         return False
-    verbs = [cue.stop for cue in found if cue.kind in _VERBS]
-    unread = _unread(said, [cue for cue in found if cue.kind not in _CHANGES], max(verbs, default=0))
-    if not unread or is_english(before):
+    verbs = [cue.stop for cue in signals if cue.kind in _VERBS]
+    unread = _unread(phrase, [cue for cue in signals if cue.kind not in _CHANGES], max(verbs, default=0))
+    if not unread or is_english(prefix):
         return True
-    return len(LETTERS.findall(before)) == 1 and after.strip(" .").casefold() in listed("counters")
+    return len(LETTERS.findall(prefix)) == 1 and suffix.strip(" .").casefold() in listed("counters")
 
 
-def tells_side(before: str) -> bool:
+def tells_side(prefix: str) -> bool:
     """Whether words end in one that says what a time is before or behind: "some time after", "vor"."""
-    said = words(before)
-    return bool(said) and said[-1].text in listed("sides")
+    phrase = words(prefix)
+    return bool(phrase) and phrase[-1].text in listed("sides")
 
 
 def states_result(text: str, first: int, end: int) -> bool:
@@ -82,13 +82,13 @@ def states_result(text: str, first: int, end: int) -> bool:
 _NO_RESULT = frozenset([Kind.NOT, Kind.BECAUSE, Kind.IF, Kind.COMPLEMENT])
 
 
-def are_alternatives(text: str, first: int, one: Span, last: int) -> bool:
+def are_alternatives(text: str, first: int, span: Span, last: int) -> bool:
     """Whether two numbers are a choice or a range: the words before the first from `first` on, and those up to the last at `last`."""
-    said = words(text, first, last)
-    at = next((place for place, word in enumerate(said) if word.start >= one[0]), 0)
-    behind = next((place for place, word in enumerate(said) if word.start >= one[1]), len(said))
-    between = [cue for cue in cues(said) if cue.first in (behind, behind + 1) and cue.stop == len(said)]
-    is_range = any(cue.kind is Kind.BOUND and cue.stop == at for cue in cues(said))
+    phrase = words(text, first, last)
+    at = next((index for index, word in enumerate(phrase) if word.start >= span[0]), 0)
+    stop = next((index for index, word in enumerate(phrase) if word.start >= span[1]), len(phrase))
+    between = [cue for cue in cues(phrase) if cue.first in (stop, stop + 1) and cue.stop == len(phrase)]
+    is_range = any(cue.kind is Kind.BOUND and cue.stop == at for cue in cues(phrase))
     return any(cue.kind is Kind.OR or (is_range and cue.kind is Kind.JOINS) for cue in between)
 
 
@@ -110,36 +110,36 @@ def is_no_amount(word: str) -> bool:
 
 def lead_end(text: str) -> int:
     """The end of the words at the beginning of a text that only lead to its number: "exactly 42", "ungefähr 42"."""
-    said = words(text[:_CHARS])
-    stop = max([cue.stop for cue in cues(said) if cue.first == 0 and cue.kind is Kind.ABOUT], default=0)
-    return said[stop].start if 0 < stop < len(said) else 0
+    phrase = words(text[:_CHARS])
+    stop = max([cue.stop for cue in cues(phrase) if cue.first == 0 and cue.kind is Kind.ABOUT], default=0)
+    return phrase[stop].start if 0 < stop < len(phrase) else 0
 
 
-def is_counted(after: str) -> bool:
+def is_counted(suffix: str) -> bool:
     """Whether the words behind a number can be a noun that is counted: no operator, no denial, no number, and but one word that is
     not understood.
     """
-    said = LETTERS.findall(after)
-    if not said:
+    terms = LETTERS.findall(suffix)
+    if not terms:
         return True
-    if _operators("operators").match(after) or said[0].casefold() in single(Kind.JOINS) - _ARTICLES:
+    if _operators("operators").match(suffix) or terms[0].casefold() in single(Kind.JOINS) - _ARTICLES:
         return False
-    if after.isascii():
+    if suffix.isascii():
         return True
-    told = words(after)
-    found = cues(told)
-    is_part = any((cue.first == 0 and cue.kind in _NO_NOUN) or cue.kind in _TAKES_BACK for cue in found)
-    if is_part or any(numerals.value(word) is not None for word in said):
+    phrase = words(suffix)
+    signals = cues(phrase)
+    is_part = any((cue.first == 0 and cue.kind in _NO_NOUN) or cue.kind in _TAKES_BACK for cue in signals)
+    if is_part or any(numerals.value(word) is not None for word in terms):
         return False
-    unread = [word for word in _unread(told, found, 0) if word not in listed("counters")]
-    return after.strip() >= _UNSPACED or len(unread) < _TOO_MANY
+    unread = [word for word in _unread(phrase, signals, 0) if word not in listed("counters")]
+    return suffix.strip() >= _UNSPACED or len(unread) < _TOO_MANY
 
 
-def _unread(said: Sequence[Word], found: Sequence[Cue], first: int) -> Sequence[str]:
+def _unread(phrase: Sequence[Word], cues: Sequence[Cue], first: int) -> Sequence[str]:
     """The words from a place on that are not part of some cues."""
-    read = {place for cue in found for place in range(cue.first, cue.stop)}
-    rest = [word.text for place, word in enumerate(said) if place >= first and place not in read]
-    return [word for word in rest if any(map(str.isalpha, word)) and word not in adverbs()]
+    read = {index for cue in cues for index in range(cue.first, cue.stop)}
+    texts = [word.text for index, word in enumerate(phrase) if index >= first and index not in read]
+    return [word for word in texts if any(map(str.isalpha, word)) and word not in adverbs()]
 
 
 _TOO_MANY = 2
@@ -163,10 +163,10 @@ def _operators(*names: str) -> re.Pattern[str]:
     return re.compile(rf"\s*(?:(?:{latin})(?![^\W\d_])|{glued})", re.IGNORECASE)
 
 
-def operates_on_figures(after: str) -> bool:
+def operates_on_figures(suffix: str) -> bool:
     """Whether a text begins with an operator and figures: "plus 5", の2倍."""
-    operator = _operators("operators", "infixes").match(after)
-    return operator is not None and after[operator.end() :].lstrip(" $")[:1].isdigit()
+    operator = _operators("operators", "infixes").match(suffix)
+    return operator is not None and suffix[operator.end() :].lstrip(" $")[:1].isdigit()
 
 
 _UNSPACED = "\u0e00"
@@ -187,9 +187,9 @@ def behind_negative(text: str) -> str:
     """The text behind a word for a minus sign that begins a text, if a figure follows; else empty."""
     if not text[:1].isalpha() or not any(map(str.isdigit, text)):
         return ""
-    said = words(text[:_CHARS])
-    stop = max([cue.stop for cue in cues(said) if cue.first == 0 and cue.kind is Kind.NEGATIVE], default=0)
-    return text[said[stop].start :] if 0 < stop < len(said) and said[stop].text[0].isdigit() else ""
+    phrase = words(text[:_CHARS])
+    stop = max([cue.stop for cue in cues(phrase) if cue.first == 0 and cue.kind is Kind.NEGATIVE], default=0)
+    return text[phrase[stop].start :] if 0 < stop < len(phrase) and phrase[stop].text[0].isdigit() else ""
 
 
 def bound_before(head: str) -> str:
@@ -201,30 +201,30 @@ def _ending(head: str, kinds: frozenset[Kind]) -> str:
     bare = head[-_CHARS:].rstrip(" $*(")
     if not bare[-1:].isalpha():
         return ""
-    said = words(bare)
-    found = [cue for cue in cues(said) if cue.stop == len(said) and cue.kind in kinds]
-    return head[len(head[:-_CHARS]) + said[min(cue.first for cue in found)].start :] if found else ""
+    phrase = words(bare)
+    signals = [cue for cue in cues(phrase) if cue.stop == len(phrase) and cue.kind in kinds]
+    return head[len(head[:-_CHARS]) + phrase[min(cue.first for cue in signals)].start :] if signals else ""
 
 
-def bound_behind(after: str) -> str:
+def bound_behind(suffix: str) -> str:
     """The words at the beginning of a text that make the number before it a limit, or deny it."""
-    sign = _SIGN.match(after) or _RELATION.match(after)
-    if sign and (sign.re is _SIGN or _VARIABLE.match(after, sign.end())):
-        return after[: sign.end() + 1]
-    after = after[:_CHARS].partition("\n")[0]
-    if not any(map(str.isalpha, after)):
+    sign = _SIGN.match(suffix) or _RELATION.match(suffix)
+    if sign and (sign.re is _SIGN or _VARIABLE.match(suffix, sign.end())):
+        return suffix[: sign.end() + 1]
+    suffix = suffix[:_CHARS].partition("\n")[0]
+    if not any(map(str.isalpha, suffix)):
         return ""
-    said = words(after)
-    found = cues(said)
-    for cue in found:
-        begins = cue.first == 0 or all(word.text.isalpha() or word.text in "*," for word in said[: cue.first])
-        is_near = begins and cue.first <= _MAX_COUNTED
-        ends = cue.stop == len(said) or said[cue.stop].text in ".,;!?)" or not said[cue.first].text.isascii()
+    phrase = words(suffix)
+    signals = cues(phrase)
+    for cue in signals:
+        is_start = cue.first == 0 or all(word.text.isalpha() or word.text in "*," for word in phrase[: cue.first])
+        is_near = is_start and cue.first <= _MAX_COUNTED
+        is_end = cue.stop == len(phrase) or phrase[cue.stop].text in ".,;!?)" or not phrase[cue.first].text.isascii()
         # "is the maximum" and "das Maximum" say what the number is.
-        is_said = any(led.kind in (Kind.IS, Kind.THE) and led.stop <= cue.first for led in found)
+        is_said = any(led.kind in (Kind.IS, Kind.THE) and led.stop <= cue.first for led in signals)
         is_limit = cue.kind is Kind.LIMIT and not is_said
-        is_limit = is_limit or (cue.kind is Kind.WRONG and not said[cue.first].text.isascii())
-        is_relation = cue.kind is Kind.BOUND and cue.first <= 1 and _LETTER.match(after, said[cue.stop - 1].end)
-        if is_near and ((is_limit and (cue.first == 0 or ends)) or is_relation):
-            return after[: said[cue.stop - 1].end]
+        is_limit = is_limit or (cue.kind is Kind.WRONG and not phrase[cue.first].text.isascii())
+        is_relation = cue.kind is Kind.BOUND and cue.first <= 1 and _LETTER.match(suffix, phrase[cue.stop - 1].end)
+        if is_near and ((is_limit and (cue.first == 0 or is_end)) or is_relation):
+            return suffix[: phrase[cue.stop - 1].end]
     return ""

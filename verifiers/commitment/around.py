@@ -27,53 +27,53 @@ def is_cut_out(text: str, start: int, number: Span, end: int) -> bool:
     formula = formula_at(text, max(start, number[0] - _MAX_CHARS), number, min(end, number[1] + _MAX_CHARS))
     if formula is None:
         return False
-    before, after = text[formula[0] : number[0]], text[number[1] : formula[1]]
-    return bool(_RELATION.match(after)) or _is_in_group(before, after) or _is_listed(before) or _is_side(before)
+    prefix, suffix = text[formula[0] : number[0]], text[number[1] : formula[1]]
+    return bool(_RELATION.match(suffix)) or _is_in_group(prefix, suffix) or _is_listed(prefix) or _is_side(prefix)
 
 
 def formula_at(text: str, start: int, number: Span, end: int) -> Span | None:
     """The content of the formula that holds a number; None if the signs around it mark none, as in "$5 and 3 for $2"."""
-    opened, sign = -1, ""
-    for found in _SIGNS.finditer(text, start, end):
-        if found.start() >= number[1]:
-            is_price = found[0] == "$" and text[found.end() : found.end() + 1].isdigit()
-            is_closed = found[0] == _CLOSING.get(sign) and not is_price
-            return (opened, found.start()) if is_closed and not _PROSE.search(text, opened, found.start()) else None
-        if found[0] == _CLOSING.get(sign) or found[0] == "\n":
-            opened, sign = -1, ""
-        elif not sign and found[0] in _CLOSING:
-            opened, sign = found.end(), found[0]
+    opening, sign = -1, ""
+    for match in _SIGNS.finditer(text, start, end):
+        if match.start() >= number[1]:
+            is_price = match[0] == "$" and text[match.end() : match.end() + 1].isdigit()
+            is_closed = match[0] == _CLOSING.get(sign) and not is_price
+            return (opening, match.start()) if is_closed and not _PROSE.search(text, opening, match.start()) else None
+        if match[0] == _CLOSING.get(sign) or match[0] == "\n":
+            opening, sign = -1, ""
+        elif not sign and match[0] in _CLOSING:
+            opening, sign = match.end(), match[0]
     return None
 
 
-def _is_in_group(before: str, after: str) -> bool:
+def _is_in_group(prefix: str, suffix: str) -> bool:
     """Whether a bracket with something else inside is open before a number: `(1, 2)`, but not `(2)`."""
-    opened: list[int] = []
-    for bracket in _BRACKET.finditer(before):
+    indices: list[int] = []
+    for bracket in _BRACKET.finditer(prefix):
         if bracket[0] in _OPEN:
-            opened.append(bracket.end())
-        elif opened:
-            opened.pop()
-    if not opened:
+            indices.append(bracket.end())
+        elif indices:
+            indices.pop()
+    if not indices:
         return False
-    is_alone = not before[opened[-1] :].strip() and after.lstrip().startswith(_CLOSED)
-    return len(opened) > 1 or not is_alone
+    is_alone = not prefix[indices[-1] :].strip() and suffix.lstrip().startswith(_CLOSED)
+    return len(indices) > 1 or not is_alone
 
 
-def _is_listed(before: str) -> bool:
+def _is_listed(prefix: str) -> bool:
     """Whether a number follows other values and a comma: `1, 2`, `x = 1, 2`."""
-    clauses = _CLAUSE.split(before)
+    clauses = _CLAUSE.split(prefix)
     return (
         len(clauses) > 1
         and not clauses[-1].strip(" $-−+\\")
-        and before.rstrip(" $-−+\\").endswith((",", ";", "，", "；", "、"))
+        and prefix.rstrip(" $-−+\\").endswith((",", ";", "，", "；", "、"))
     )
 
 
-def _is_side(before: str) -> bool:
+def _is_side(prefix: str) -> bool:
     """Whether a number is a side of an equation of unknowns: `2x + y = 4`, `x^2 - 1 = 0`; not of `a + b = 3`."""
-    sides = _CLAUSE.split(before)[-1].replace(r"\cdot", "*").split("=")
+    sides = _CLAUSE.split(prefix)[-1].replace(r"\cdot", "*").split("=")
     if len(sides) != 2 or sides[1].strip(" $"):
         return False
-    left = sides[0].strip()
-    return bool(_SUM.fullmatch(left) and _OPERATOR.search(left) and _TERM.search(left))
+    preface = sides[0].strip()
+    return bool(_SUM.fullmatch(preface) and _OPERATOR.search(preface) and _TERM.search(preface))

@@ -32,11 +32,11 @@ def without_asides(text: str) -> str:
     """A text of the same length, without the asides at its end."""
     first = max(0, len(text) - _CHARS)
     if ")" in text[-_BRACKET_CHARS:]:
-        made = _CALCULATION.search(text, max(first, text.rfind("(") - 1))
-        if made and _COUNTED_BEFORE.search(text, first, made.start()):
-            text = _blank(text, *made.span())
-    if (same := _CONVERTED.search(text, first)) and _is_converted(same):
-        return _blank(text, *same.span("aside"))
+        match = _CALCULATION.search(text, max(first, text.rfind("(") - 1))
+        if match and _COUNTED_BEFORE.search(text, first, match.start()):
+            text = _blank(text, *match.span())
+    if (hit := _CONVERTED.search(text, first)) and _is_converted(hit):
+        return _blank(text, *hit.span("aside"))
     again = _AGAIN.search(text, first)
     is_same = again and _is_lead(again["lead"]) and _is_same(again["value"], again["again"])
     return _blank(text, *again.span("aside")) if again and is_same else text
@@ -50,20 +50,20 @@ _CONVERTED = re.compile(
 )
 
 
-def _is_converted(found: re.Match[str]) -> bool:
+def _is_converted(match: re.Match[str]) -> bool:
     """Whether an aside behind a quantity holds nothing but a quantity, with words that say that it is the same."""
-    is_led = _is_lead(found["lead"]) or (not found["comma"] and _leads_to_rounded(f"{found['lead']}≈", ""))
-    return is_led and all(name.casefold() in cldr.UNITS or name in _SYMBOLS for name in (found["unit"], found["other"]))
+    is_led = _is_lead(match["lead"]) or (not match["comma"] and _leads_to_rounded(f"{match['lead']}≈", ""))
+    return is_led and all(name.casefold() in cldr.UNITS or name in _SYMBOLS for name in (match["unit"], match["other"]))
 
 
 def without_substances(text: str) -> str:
     """A text of the same length, without the figures of a formula that an amount is of, at its end: "3.2 g of CO2 are formed"."""
     start = max(0, len(text) - 2 * _CHARS)
-    for found in reversed([*_AMOUNT_OF.finditer(text, start)]):
-        is_unit = found["unit"].casefold() in cldr.UNITS or found["unit"] in _SYMBOLS
-        if is_unit and (found["of"] is None or found["of"].strip() in listed("of")):
-            first, stop = found.span("formula")
-            text = text[:first] + "".join("x" if sign.isdigit() else sign for sign in found["formula"]) + text[stop:]
+    for match in reversed([*_AMOUNT_OF.finditer(text, start)]):
+        is_unit = match["unit"].casefold() in cldr.UNITS or match["unit"] in _SYMBOLS
+        if is_unit and (match["of"] is None or match["of"].strip() in listed("of")):
+            first, stop = match.span("formula")
+            text = text[:first] + "".join("x" if sign.isdigit() else sign for sign in match["formula"]) + text[stop:]
     return text
 
 
@@ -89,34 +89,36 @@ def with_approximation(text: str) -> str:
         return text
     start, end = rounded.span("lead")
     text = _blank(text, *rounded.span("close"))
-    again, sign = rounded["again"], f" ≈{' ' * (end - start - 2)}"
+    repetition, sign = rounded["again"], f" ≈{' ' * (end - start - 2)}"
     if text[start - 1] != "$":
         return text[:start] + sign + text[end:]
-    again = again.replace("$", " ", 1) if again.startswith("$") and again.endswith("$") else f"{again}$"
-    head = text[: start - 1] + " " * (len(rounded["again"]) - len(again) + 1)
-    return f"{head}{sign}{again}{text[rounded.end('again') :]}"
+    repetition = (
+        repetition.replace("$", " ", 1) if repetition.startswith("$") and repetition.endswith("$") else f"{repetition}$"
+    )
+    head = text[: start - 1] + " " * (len(rounded["again"]) - len(repetition) + 1)
+    return f"{head}{sign}{repetition}{text[rounded.end('again') :]}"
 
 
 def _leads_to_rounded(lead: str, unit: str) -> bool:
     """Whether all words say that a value is only near: "or about", "(approximately"; before them its unit may stand, as behind."""
-    said = words(lead)
-    found = [cue for cue in cues(said) if cue.kind in (Kind.OR, Kind.ABOUT, Kind.CHOOSE, Kind.BECAUSE)]
-    first = min((cue.first for cue in found), default=0)
-    if first and lead[: said[first].start].strip(" ,") not in ("", "(", unit.strip()):
+    phrase = words(lead)
+    signals = [cue for cue in cues(phrase) if cue.kind in (Kind.OR, Kind.ABOUT, Kind.CHOOSE, Kind.BECAUSE)]
+    first = min((cue.first for cue in signals), default=0)
+    if first and lead[: phrase[first].start].strip(" ,") not in ("", "(", unit.strip()):
         return False
-    read_words = {*range(first), *(place for cue in found for place in range(cue.first, cue.stop))}
-    is_near = any(cue.kind is Kind.ABOUT for cue in found) or "≈" in lead or "approx" in lead
+    read_words = {*range(first), *(index for cue in signals for index in range(cue.first, cue.stop))}
+    is_near = any(cue.kind is Kind.ABOUT for cue in signals) or "≈" in lead or "approx" in lead
     return is_near and all(
-        place in read_words or word.text in adverbs() for place, word in enumerate(said) if word.text.isalpha()
+        index in read_words or word.text in adverbs() for index, word in enumerate(phrase) if word.text.isalpha()
     )
 
 
-def _rounds(value: str, again: str) -> bool:
+def _rounds(value: str, repetition: str) -> bool:
     """Whether the figures of a number are another one, rounded."""
-    exact, near = _number(value), _number(again)
+    exact, near = _number(value), _number(repetition)
     if exact is None or near is None:
         return False
-    decimals = len(again.partition(".")[2].strip("$\\% ")) + (2 if "%" in again else 0)
+    decimals = len(repetition.partition(".")[2].strip("$\\% ")) + (2 if "%" in repetition else 0)
     return abs(exact - near) <= Fraction(1, 10**decimals)
 
 
@@ -141,13 +143,13 @@ def _blank(text: str, start: int, end: int) -> str:
 
 def _is_lead(text: str) -> bool:
     """Whether all words only introduce the same value again: "or", "that is", "equivalently"."""
-    said = words(text)
-    same = {place for cue in cues(said) if cue.kind in _SAME for place in range(cue.first, cue.stop)}
-    return bool(same) and all(
-        place in same or word.text in adverbs() for place, word in enumerate(said) if word.text.isalpha()
+    phrase = words(text)
+    indices = {index for cue in cues(phrase) if cue.kind in _SAME for index in range(cue.first, cue.stop)}
+    return bool(indices) and all(
+        index in indices or word.text in adverbs() for index, word in enumerate(phrase) if word.text.isalpha()
     )
 
 
-def _is_same(value: str, again: str) -> bool:
-    one = _number(value)
-    return one is not None and one == _number(again)
+def _is_same(value: str, repetition: str) -> bool:
+    number = _number(value)
+    return number is not None and number == _number(repetition)

@@ -42,8 +42,8 @@ def read_bare(text: str, start: int, end: int) -> Offers:
     words = [word for word in _BARE_WORD.findall(_NOT_WORDS.sub(" ", segment)) if _is_word(word)]
     if words and not _is_phrase(segment, words):
         return NO_OFFERS
-    inner = trim(text, start, end)
-    return Offers((Offer(*inner, start, end),)) if inner[0] < inner[1] else NO_OFFERS
+    span = trim(text, start, end)
+    return Offers((Offer(*span, start, end),)) if span[0] < span[1] else NO_OFFERS
 
 
 _TELLS = frozenset([Kind.IS, Kind.SO, Kind.BECAUSE])
@@ -52,18 +52,18 @@ _UNSETTLED = frozenset([Kind.NOT, Kind.DOUBT, Kind.MAYBE, Kind.IF, Kind.SAID, Ki
 
 def _is_sentence(segment: str) -> bool:
     """Whether a segment states, denies, doubts or supposes something, or only says what is to be done."""
-    said = Sentence(segment, 0, len(segment.rstrip(" .!。．।")), "")
-    if any(cue.kind in _UNSETTLED or cue.kind in _TELLS for cue in said.cues):
+    sentence = Sentence(segment, 0, len(segment.rstrip(" .!。．।")), "")
+    if any(cue.kind in _UNSETTLED or cue.kind in _TELLS for cue in sentence.cues):
         return True
-    if any(finds_none(said.words, place) for place in range(1, len(said.words))):
+    if any(finds_none(sentence.words, index) for index in range(1, len(sentence.words))):
         return True
-    shown = [segment[word.start : word.end] for word in said.words]
+    texts = [segment[word.start : word.end] for word in sentence.words]
     return any(
         word == "I"
         or word in listed("singular")
         or word in listed("plural")
         or (len(word) > 1 and word.lower() in listed("clause"))
-        for word in shown
+        for word in texts
     )
 
 

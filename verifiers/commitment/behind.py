@@ -69,23 +69,23 @@ def _is_unmet(sentence: Sentence, span: Span, end: int, *, is_told: bool = False
     clauses = [(sentence, stop), *([(following, 0)] if following else [])]
     condition = frozenset(word.text for word in sentence.words[:first])
     return any(
-        (is_unreal and each.turns_from(place)) or each.refutes(place, condition)
-        for each, place in clauses
-        if not each.asks
+        (is_unreal and statement.turns_from(index)) or statement.refutes(index, condition)
+        for statement, index in clauses
+        if not statement.asks
     )
 
 
 def stance_of_lead(text: str, start: int, span: Span) -> Stance | None:
     r"""The stance of the words that lead directly to a mark: `Maybe \boxed{12}`, "Perhaps" above `#### 12`; None if they have none."""
     opening = _OPENS_MARK.search(text, max(start, span[0] - _MAX_OPENING_CHARS), span[0])
-    place = opening.start() if opening else span[0]
-    *_, lead = [None, *sentences(text, max(start, place - _MAX_CHARS), place)]
+    index = opening.start() if opening else span[0]
+    *_, lead = [None, *sentences(text, max(start, index - _MAX_CHARS), index)]
     if lead is None or lead.stop.strip() or ("\n" in lead.stop and len(lead.words) > _MAX_WORDS_ABOVE):
         return None
     stance = lead.stance_at_end(is_counted=_COUNTS.match(text, span[1]) is not None)
     if stance is None and Kind.IF in lead.kinds:
-        own = Sentence(text, lead.start, sentence_at(text, span[1], lead.start, len(text)).end, "")
-        stance = Stance.SUPPOSED if _is_unmet(own, span, len(text)) else None
+        sentence = Sentence(text, lead.start, sentence_at(text, span[1], lead.start, len(text)).end, "")
+        stance = Stance.SUPPOSED if _is_unmet(sentence, span, len(text)) else None
     return stance
 
 
@@ -136,9 +136,9 @@ def _goes_against(sentence: Sentence, span: Span) -> bool:
     return sentence.is_named(first, stop) or sentence.is_defiant(stop)
 
 
-def is_affirmed(text: str, place: int, end: int) -> bool:
+def is_affirmed(text: str, index: int, end: int) -> bool:
     """Whether a question is answered by yes."""
-    following = next(sentences(text, place + 1, end), None)
+    following = next(sentences(text, index + 1, end), None)
     return following is not None and any(cue.kind is Kind.YES and cue.first == 0 for cue in following.cues)
 
 
@@ -149,17 +149,17 @@ def is_taken_back(text: str, end: int) -> bool:
 
 def taken_back_at(text: str, end: int) -> int | None:
     """The end of the text behind an answer that takes it back; None if it stands."""
-    begin = _behind(text, end)
-    return retraction(text, end, begin) or _told_by_others_at(text, begin)
+    start = _behind(text, end)
+    return retraction(text, end, start) or _told_by_others_at(text, start)
 
 
-def _told_by_others_at(text: str, begin: int) -> int | None:
+def _told_by_others_at(text: str, start: int) -> int | None:
     """The end of a sentence behind an answer that only says who holds it: "That is what the user claimed."; None if there is none."""
-    following = next(sentences(text, begin, min(len(text), begin + _MAX_CHARS)), None)
+    following = next(sentences(text, start, min(len(text), start + _MAX_CHARS)), None)
     if following is None or following.asks or len(following.words) > _MAX_TELLING_WORDS:
         return None
-    begins = following.words[0].text in listed("subjects") if following.words else False
-    return following.end if begins and following.is_told_of(0, is_mark=True) else None
+    is_start = following.words[0].text in listed("subjects") if following.words else False
+    return following.end if is_start and following.is_told_of(0, is_mark=True) else None
 
 
 _MAX_TELLING_WORDS = 9
@@ -203,14 +203,14 @@ def replacement(text: str, end: int, answer: str) -> Replacement | None:
         return None
     if is_word and value["unit"]:
         return None
-    given, other = _plain(answer), _plain(value["value"])
+    piece, wording = _plain(answer), _plain(value["value"])
     stance = stating.stance(value.span("value"))
-    if given == other or given.startswith(f"{other} ") or stance is Stance.DENIED:
+    if piece == wording or piece.startswith(f"{wording} ") or stance is Stance.DENIED:
         return None
-    shown = value["value"] + value["unit"] if value["value"][-1:].isdigit() else value["value"]
-    span = value.start("value"), value.start("value") + len(shown)
+    display = value["value"] + value["unit"] if value["value"][-1:].isdigit() else value["value"]
+    span = value.start("value"), value.start("value") + len(display)
     is_other_number = value["value"][-1:].isdigit() and _rejects(sentence)
-    return Replacement(shown, span, stance not in UNMADE and (is_other_number or _corrects(sentence)), stance)
+    return Replacement(display, span, stance not in UNMADE and (is_other_number or _corrects(sentence)), stance)
 
 
 def _rejects(sentence: Sentence) -> bool:
@@ -221,8 +221,8 @@ def _rejects(sentence: Sentence) -> bool:
 
 def _only_leads(text: str) -> bool:
     """Whether words say nothing but that a check follows: "Let me check", 检查一下."""
-    said = Sentence(text, 0, len(text), "")
-    clause = judged(said, 0, len(said.words))
+    sentence = Sentence(text, 0, len(text), "")
+    clause = judged(sentence, 0, len(sentence.words))
     return clause is not None and clause.verdict is Verdict.LEADS
 
 
@@ -257,9 +257,9 @@ def _behind(text: str, end: int) -> int:
 def _past_verb(text: str, end: int) -> int:
     if text[end : end + _VERB_BEGINS].isascii():
         return end
-    said = words(text, end, min(len(text), end + _MAX_VERB_CHARS))
-    stops = [cue.stop for cue in cues(said) if cue.kind is Kind.ENDS and cue.first == 0]
-    return said[max(stops) - 1].end if stops else end
+    phrase = words(text, end, min(len(text), end + _MAX_VERB_CHARS))
+    stops = [cue.stop for cue in cues(phrase) if cue.kind is Kind.ENDS and cue.first == 0]
+    return phrase[max(stops) - 1].end if stops else end
 
 
 _MAX_VERB_CHARS = 12

@@ -53,11 +53,11 @@ def read_beside(text: str, start: int, end: int, mark: Offer) -> Beside:
         return PLAIN
     head = text[max(start, mark.outer_start - _CHARS) : mark.outer_start].rpartition("\n")[2]
     tail = text[mark.outer_end : min(end, mark.outer_end + _CHARS)].partition("\n")[0]
-    before, after = _sign(head), _factor(tail) or _words_behind(text, mark, tail)
+    prefix, suffix = _sign(head), _factor(tail) or _words_behind(text, mark, tail)
     is_other = (
-        (not before and _is_operand(head)) or (not after and _is_operated(tail)) or _is_listed(text, mark, start, end)
+        (not prefix and _is_operand(head)) or (not suffix and _is_operated(tail)) or _is_listed(text, mark, start, end)
     )
-    return Beside(before, after, is_other)
+    return Beside(prefix, suffix, is_other)
 
 
 def _sign(head: str) -> str:
@@ -84,9 +84,9 @@ def _words_behind(text: str, mark: Offer, tail: str) -> str:
     if not tail[position : position + 1].isalpha():
         return ""
     figures, glue = text[mark.start : mark.end], " " if tail[position] < _UNSPACED else ""
-    shown = f"{figures}{glue}{tail[position:]}"
-    if whole := parts.whole(shown, 0, len(figures), len(shown)):
-        return shown[len(figures) : whole[1]]
+    display = f"{figures}{glue}{tail[position:]}"
+    if span := parts.whole(display, 0, len(figures), len(display)):
+        return display[len(figures) : span[1]]
     scale = scale_word(tail[position:], frozenset())
     around = languages_around(text, mark.outer_start, mark.outer_end + position + len(scale), scale) if scale else _NONE
     return glue + scale if scale and scale_word(tail[position:], around) == scale else ""
@@ -101,35 +101,37 @@ def _is_operand(head: str) -> bool:
     bare = head.rstrip(_OPENS)
     if not bare[-1:].isalpha():
         return False
-    said = words(bare)
-    return any(cue.stop == len(said) and _operates(said, cue, bare) for cue in cues(said) if cue.kind is Kind.PART)
+    phrase = words(bare)
+    return any(
+        cue.stop == len(phrase) and _operates(phrase, cue, bare) for cue in cues(phrase) if cue.kind is Kind.PART
+    )
 
 
-def _operates(said: list[Word], cue: Cue, text: str) -> bool:
+def _operates(wording: list[Word], cue: Cue, text: str) -> bool:
     """Whether a phrase operates on what follows it; one that stands between two values needs the first of them."""
-    if _is_valued(said, cue):
+    if _is_valued(wording, cue):
         return False
-    phrase = text[said[cue.first].start : said[cue.stop - 1].end].casefold()
-    return phrase not in listed("infixes") or OPERAND_BEFORE.search(text[: said[cue.first].start]) is not None
+    phrase = text[wording[cue.first].start : wording[cue.stop - 1].end].casefold()
+    return phrase not in listed("infixes") or OPERAND_BEFORE.search(text[: wording[cue.first].start]) is not None
 
 
 def _is_operated(tail: str) -> bool:
     """Whether the words behind a number make another value or a limit of it: "squared", "times 5", "or more", 以上."""
-    after = tail[_CLOSES.match(tail).end() :]  # type: ignore[union-attr]  # matches nothing, too
-    if not after[:1].isalpha():
-        return _SUM.match(after) is not None
-    said = words(after)
-    for cue in cues(said):
-        if cue.first == 0 and cue.kind in _OPERATORS and not _is_valued(said, cue):
-            is_with_figures = cue.stop < len(said) and said[cue.stop].text[0].isdigit()
+    suffix = tail[_CLOSES.match(tail).end() :]  # type: ignore[union-attr]  # matches nothing, too
+    if not suffix[:1].isalpha():
+        return _SUM.match(suffix) is not None
+    phrase = words(suffix)
+    for cue in cues(phrase):
+        if cue.first == 0 and cue.kind in _OPERATORS and not _is_valued(phrase, cue):
+            is_with_figures = cue.stop < len(phrase) and phrase[cue.stop].text[0].isdigit()
             if cue.kind is Kind.MADE or is_with_figures:
                 return True
-    return operates_on_figures(after) or bool(bound_behind(after))
+    return operates_on_figures(suffix) or bool(bound_behind(suffix))
 
 
-def _is_valued(said: list[Word], cue: Cue) -> bool:
+def _is_valued(phrase: list[Word], cue: Cue) -> bool:
     """Whether a phrase names what a value is, rather than changes it: "a remainder of", "mod"."""
-    return not listed("valued").isdisjoint(word.text for word in said[cue.first : cue.stop])
+    return not listed("valued").isdisjoint(word.text for word in phrase[cue.first : cue.stop])
 
 
 def _is_listed(text: str, mark: Offer, start: int, end: int) -> bool:

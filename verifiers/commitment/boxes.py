@@ -29,14 +29,14 @@ def with_boxes(text: str, offers: Sequence[Offer]) -> Offers:
     items: list[Offer] = []
     reason: Reason | None = None
     for offer in offers:
-        inner = read_boxes(text, offer.start, offer.end)
-        reason = inner.reason or ("no_answer" if offer.start == offer.end else None)
-        if reason is None and not inner.items:
+        proposals = read_boxes(text, offer.start, offer.end)
+        reason = proposals.reason or ("no_answer" if offer.start == offer.end else None)
+        if reason is None and not proposals.items:
             items.append(offer)
         elif reason is None:
-            first, last = inner.items[0], inner.items[-1]
-            items.extend(inner.items)
-            items[-len(inner.items)] = msgspec.structs.replace(first, outer_start=offer.outer_start)
+            first, last = proposals.items[0], proposals.items[-1]
+            items.extend(proposals.items)
+            items[-len(proposals.items)] = msgspec.structs.replace(first, outer_start=offer.outer_start)
             items[-1] = msgspec.structs.replace(items[-1], outer_end=max(offer.outer_end, last.outer_end))
     return Offers(items, reason)
 
@@ -50,39 +50,39 @@ class _OpenBox:
 
 def read_boxes(text: str, start: int, end: int) -> Offers:
     """The closed boxes outside any other closed box. A box that holds only another box is replaced by that box."""
-    closed, opened = _closed_and_open(text, start, end)
-    if opened and (not closed or opened[-1].outer_start > closed[-1].outer_start):
-        return Offers(closed, "truncated")
-    if closed and closed[-1].start >= closed[-1].end:
-        while closed and closed[-1].start >= closed[-1].end and is_spoken_of(text, start, closed[-1]):
-            closed.pop()
-        if closed and closed[-1].start >= closed[-1].end:
-            return Offers([box for box in closed if box.start < box.end], "no_answer")
-    if not closed:
+    offers, boxes = _closed_and_open(text, start, end)
+    if boxes and (not offers or boxes[-1].outer_start > offers[-1].outer_start):
+        return Offers(offers, "truncated")
+    if offers and offers[-1].start >= offers[-1].end:
+        while offers and offers[-1].start >= offers[-1].end and is_spoken_of(text, start, offers[-1]):
+            offers.pop()
+        if offers and offers[-1].start >= offers[-1].end:
+            return Offers([box for box in offers if box.start < box.end], "no_answer")
+    if not offers:
         return NO_OFFERS
-    last = closed[-1].outer_end
-    if len(closed) > 1:
-        closed = _usable(text, start, end, closed)
-    beside = read_beside(text, start, end, closed[-1]) if closed else PLAIN
-    if not closed or beside.is_other or not stands_alone(text, start, end, closed[-1], beside):
-        return Offers(closed, "no_answer", last)
-    if beside is not PLAIN:
-        closed[-1] = msgspec.structs.replace(closed[-1], before=beside.before, after=beside.after)
-    return Offers(closed)
+    last = offers[-1].outer_end
+    if len(offers) > 1:
+        offers = _usable(text, start, end, offers)
+    neighbour = read_beside(text, start, end, offers[-1]) if offers else PLAIN
+    if not offers or neighbour.is_other or not stands_alone(text, start, end, offers[-1], neighbour):
+        return Offers(offers, "no_answer", last)
+    if neighbour is not PLAIN:
+        offers[-1] = msgspec.structs.replace(offers[-1], before=neighbour.before, after=neighbour.after)
+    return Offers(offers)
 
 
 def _closed_and_open(text: str, start: int, end: int) -> tuple[list[Offer], list[_OpenBox]]:
     """The closed boxes outside any other closed box, and the boxes that are never closed."""
-    places = _box_commands(text, start, end)
-    if not places:
+    indices = _box_commands(text, start, end)
+    if not indices:
         return [], []
-    commands = iter(places)
+    commands = iter(indices)
     position = next(commands)
-    closed: list[Offer] = []
-    opened: list[_OpenBox] = []
-    if len(places) == 1 and (plain := _PLAIN_BOX.match(text, position, end)):
-        _close(text, closed, _OpenBox(1, position, plain.start(1)), plain.end(1))
-        return closed, opened
+    offers: list[Offer] = []
+    boxes: list[_OpenBox] = []
+    if len(indices) == 1 and (plain := _PLAIN_BOX.match(text, position, end)):
+        _close(text, offers, _OpenBox(1, position, plain.start(1)), plain.end(1))
+        return offers, boxes
     depth = 0
     while match := _BRACES.search(text, position, end):
         position = match.end()
@@ -90,30 +90,30 @@ def _closed_and_open(text: str, start: int, end: int) -> tuple[list[Offer], list
         if kind == "box":
             if opening := _BOX_OPENING.match(text, position, end):
                 depth, position = depth + 1, opening.end()
-                opened.append(_OpenBox(depth, match.start(), position))
+                boxes.append(_OpenBox(depth, match.start(), position))
             elif bare := _BOX_BARE.match(text, position, end):
                 stop = bare.start(1) + len(bare[1].rstrip(".,;:!?)*。，"))
                 position = max(stop, bare.start(1) + 1)
-                closed.append(Offer(bare.start(1), stop, match.start(), stop))
+                offers.append(Offer(bare.start(1), stop, match.start(), stop))
             elif not _has_text_after(text, position, end):
-                opened.append(_OpenBox(depth + 1, match.start(), end))
+                boxes.append(_OpenBox(depth + 1, match.start(), end))
         elif kind == "open":
             depth += position - match.start()
         elif kind == "close":
             after = max(depth - position + match.start(), 0)
-            while opened and opened[-1].depth > after:
-                box = opened.pop()
-                _close(text, closed, box, match.start() + depth - box.depth)
+            while boxes and boxes[-1].depth > after:
+                box = boxes.pop()
+                _close(text, offers, box, match.start() + depth - box.depth)
             depth = after
-        if not opened:
-            if len(places) == 1:
+        if not boxes:
+            if len(indices) == 1:
                 break
             # The text between two boxes, with its braces, belongs to neither box.
             depth, following = 0, next((command for command in commands if command >= position), None)
             if following is None:
                 break
             position = _command_start(text, position, following)
-    return closed, opened
+    return offers, boxes
 
 
 def _usable(text: str, start: int, end: int, boxes: Sequence[Offer]) -> list[Offer]:
@@ -147,21 +147,21 @@ def _box_commands(text: str, start: int, end: int) -> list[int]:
     """The places where the last boxes may begin: the last backslash before each `box`."""
     if text.find("\\", start, end) < 0:
         return []
-    places: list[int] = []
+    indices: list[int] = []
     at = end
     for _ in range(MAX_OFFERS):
         at = text.rfind("box", start, at)
         if at < 0:
             break
         if at > start and text[at - 1] == "\\":
-            places.append(at - 1)
+            indices.append(at - 1)
             continue
-        before = text[max(start, at - 6) : at]
-        if before.endswith("\\f"):
-            places.append(at - 2)
-        elif before.endswith("\\frame"):
-            places.append(at - 6)
-    return places[::-1]
+        prefix = text[max(start, at - 6) : at]
+        if prefix.endswith("\\f"):
+            indices.append(at - 2)
+        elif prefix.endswith("\\frame"):
+            indices.append(at - 6)
+    return indices[::-1]
 
 
 def _command_start(text: str, start: int, last_backslash: int) -> int:
@@ -180,13 +180,13 @@ def _has_text_after(text: str, position: int, end: int) -> bool:
     return strip(text, position, end)[0] < end
 
 
-def _close(text: str, closed: list[Offer], box: _OpenBox, stop: int) -> None:
-    inner: list[Offer] = []
-    while closed and closed[-1].outer_start > box.outer_start:
-        inner.append(closed.pop())
+def _close(text: str, offers: list[Offer], box: _OpenBox, stop: int) -> None:
+    proposals: list[Offer] = []
+    while offers and offers[-1].outer_start > box.outer_start:
+        proposals.append(offers.pop())
     start, end = box.start, stop
     if start == end or not (text[start].isalnum() and text[end - 1].isalnum()):
         start, end = unwrap(text, *strip(text, start, end))
-    if len(inner) == 1 and (inner[0].outer_start, inner[0].outer_end) == (start, end):
-        start, end = inner[0].start, inner[0].end
-    closed.append(Offer(start, end, box.outer_start, stop + 1, stop + 1))
+    if len(proposals) == 1 and (proposals[0].outer_start, proposals[0].outer_end) == (start, end):
+        start, end = proposals[0].start, proposals[0].end
+    offers.append(Offer(start, end, box.outer_start, stop + 1, stop + 1))

@@ -66,17 +66,17 @@ def _is_broken_down(head: Sentence, items: Sequence[str]) -> bool:
         return False
     if not items or len(items) in counts:
         return True
-    parts = [re.search(_DIGITS, item) for item in items]
-    return sum(float(part[0].replace(",", "")) for part in parts if part) in counts
+    matches = [re.search(_DIGITS, item) for item in items]
+    return sum(float(part[0].replace(",", "")) for part in matches if part) in counts
 
 
 def _counts(head: Sentence) -> Iterator[float]:
     """The numbers of some words that stand before a noun, in figures or in words."""
-    for place, word in enumerate(head.words):
-        behind = head.past(place + 1, _MARKS)
-        is_before_noun = behind < len(head.words) and head.words[behind].text[0].isalpha()
-        is_name = place > 0 and head.words[place - 1].text in listed("determiners")  # "the 2 roots"
-        if not is_before_noun or is_name or head.ends_in(_LABEL, place) or head.begins(_TOLD, behind):
+    for index, word in enumerate(head.words):
+        stop = head.past(index + 1, _MARKS)
+        is_before_noun = stop < len(head.words) and head.words[stop].text[0].isalpha()
+        is_name = index > 0 and head.words[index - 1].text in listed("determiners")  # "the 2 roots"
+        if not is_before_noun or is_name or head.ends_in(_LABEL, index) or head.begins(_TOLD, stop):
             continue
         if re.fullmatch(_DIGITS, word.text):
             yield float(word.text.replace(",", ""))
@@ -90,11 +90,11 @@ _MARKS = frozenset("$)\\")
 def _items(tail: str) -> list[str]:
     """The items of a list that is all of a text; none if it is not all."""
     items: list[str] = []
-    place = 0
-    while len(items) < _MOST and (item := _item().match(tail, place)):
+    index = 0
+    while len(items) < _MOST and (item := _item().match(tail, index)):
         items.append(item["value"] + item["noun"])
-        place = item.end()
-        if place == len(tail):
+        index = item.end()
+        if index == len(tail):
             return items if len(items) > 1 else []
     return []
 
@@ -102,8 +102,8 @@ def _items(tail: str) -> list[str]:
 @cache
 def _item() -> re.Pattern[str]:
     joints = single(Kind.JOINS) - {"a"}
-    apart, glued = (any_of(joint for joint in joints if (joint < _UNSPACED) == is_apart) for is_apart in (True, False))
-    goes_on = rf"\s?[,，、;；]\s?(?:{apart}\s)?|\s{apart}\s(?=[\d$(])|{glued}(?=[\d$(])|[$)）]{{0,2}}\Z"
+    text, glued = (any_of(joint for joint in joints if (joint < _UNSPACED) == is_apart) for is_apart in (True, False))
+    goes_on = rf"\s?[,，、;；]\s?(?:{text}\s)?|\s{text}\s(?=[\d$(])|{glued}(?=[\d$(])|[$)）]{{0,2}}\Z"
     return re.compile(rf"\s?\$?(?P<value>{_VALUE})(?P<noun>{_NOUN})\$?(?:{goes_on})")
 
 

@@ -25,13 +25,13 @@ _UNSETTLES = frozenset([Kind.NOT, Kind.NO, Kind.WRONG, Kind.BAD, Kind.DOUBT, Kin
 _ANSWERS = frozenset([Kind.YES, Kind.NO, Kind.NOT, Kind.WRONG])
 
 
-def halted_at(text: str, answer_end: int, begin: int, affirms: Callable[[Sentence], bool]) -> int | None:
+def halted_at(text: str, answer_end: int, start: int, affirms: Callable[[Sentence], bool]) -> int | None:
     """The end of a text whose last halt behind an answer is not settled; None if none is left.
 
     `begin` is the first word behind the answer; `affirms` tells whether a sentence calls the answer right.
     """
     is_open = was_asked = False
-    for sentence in sentences(text, max(begin, len(text) - _MAX_CHARS), len(text)):
+    for sentence in sentences(text, max(start, len(text) - _MAX_CHARS), len(text)):
         is_halt = _halts(sentence)
         if is_halt or is_open:
             is_answer = was_asked and not is_halt and not _ANSWERS.isdisjoint(sentence.kinds)
@@ -42,8 +42,8 @@ def halted_at(text: str, answer_end: int, begin: int, affirms: Callable[[Sentenc
 
 def _number(text: str, answer_end: int) -> list[str]:
     """The last number of the answer, if it has one."""
-    said = words(text, max(0, answer_end - _ANSWER_CHARS), answer_end)
-    return [word.text for word in said if word.text[0].isdigit()][-1:]
+    phrase = words(text, max(0, answer_end - _ANSWER_CHARS), answer_end)
+    return [word.text for word in phrase if word.text[0].isdigit()][-1:]
 
 
 def _halts(sentence: Sentence) -> bool:
@@ -53,18 +53,18 @@ def _halts(sentence: Sentence) -> bool:
         return False
     opening = sentence.words[:_MAX_OPENING_WORDS]
     stops = {part.first: (part.stop, part.slot) for part in parts("verdict", opening) if part.slot in _OPENS}
-    place = 0
-    while place < len(opening):
-        stop, slot = stops.get(place, (place, ""))
+    index = 0
+    while index < len(opening):
+        stop, slot = stops.get(index, (index, ""))
         if slot in _HALTS:
             is_apart = stop == len(sentence.words) or sentence.words[stop].text in _PAUSES
             # "Hmm, that was easy" halts nothing, "hmm, that cannot be" does.
             is_heard = slot != "hum" or not _UNSETTLES.isdisjoint(sentence.kinds)
             return is_apart and is_heard and not _adds(sentence)
-        stop = max(stop, sentence.past_cue(place, Kind.BUT), place + (opening[place].text in _PAUSES))
-        if stop == place:
+        stop = max(stop, sentence.past_cue(index, Kind.BUT), index + (opening[index].text in _PAUSES))
+        if stop == index:
             return False
-        place = stop
+        index = stop
     return False
 
 
@@ -80,7 +80,7 @@ def _settles(sentence: Sentence, number: list[str]) -> bool:
     kinds = {cue.kind for cue in sentence.cues if is_word(sentence.words[cue.first])}  # "×" denies nothing in 6 × 7
     if sentence.asks or not _UNSETTLES.isdisjoint(kinds):
         return False
-    shown = sentence.text[sentence.start : sentence.end]
-    if "=" in shown and not any(map(str.isalpha, shown)):
+    text = sentence.text[sentence.start : sentence.end]
+    if "=" in text and not any(map(str.isalpha, text)):
         return True
     return not _SETTLES.isdisjoint(kinds) or any(word.text in number for word in sentence.words)

@@ -45,12 +45,12 @@ def denied_at(text: str, end: int, answer: str) -> int | None:
     name = name_of(answer)
     if not name or text.casefold().find(name[0], end) < 0:
         return None
-    found = None
+    index = None
     for sentence in _behind(text, end):
         verdict = None if sentence.asks else verdict_on(sentence, name)
         if verdict is not None:
-            found = _place_behind(sentence, name) if verdict is Verdict.REJECTS else None
-    return found
+            index = _place_behind(sentence, name) if verdict is Verdict.REJECTS else None
+    return index
 
 
 def _place_behind(sentence: Sentence, name: Name) -> int:
@@ -61,8 +61,8 @@ def _place_behind(sentence: Sentence, name: Name) -> int:
 
 def concluded_at(text: str, end: int, answer: str) -> int | None:
     """The start of the last sentence of a text, if it concludes another number than the answer, which ends at `end`."""
-    behind = _behind(text, end)
-    last = behind[-1] if behind else None
+    successors = _behind(text, end)
+    last = successors[-1] if successors else None
     if last is None or last.asks or not _SIGNS.isdisjoint(_without_name(last)) or not _APART.isdisjoint(last.kinds):
         return None
     numbers = [at for at, word in enumerate(last.words) if word.text[0].isdigit()]
@@ -72,36 +72,36 @@ def concluded_at(text: str, end: int, answer: str) -> int | None:
     if (
         len(numbers) != 1
         or _is_in_name(text, last.words[numbers[0]].start)
-        or (other := last.words[numbers[0]]).text in _numbers(answer)
+        or (token := last.words[numbers[0]]).text in _numbers(answer)
     ):
         return None
-    own = sentence_at(text, max(0, end - 1), 0, len(text))
-    units = frozenset(word.text for word in own.words)
-    begin = max([cue.first for cue in last.cues if cue.kind is Kind.SO], default=0) if is_turn else 0
-    if not listed("distributive").isdisjoint({word.text for word in last.words[begin:]} - units):
+    sentence = sentence_at(text, max(0, end - 1), 0, len(text))
+    units = frozenset(word.text for word in sentence.words)
+    start = max([cue.first for cue in last.cues if cue.kind is Kind.SO], default=0) if is_turn else 0
+    if not listed("distributive").isdisjoint({word.text for word in last.words[start:]} - units):
         return None
-    is_left = _turns(behind[:-1], answer) or own.has(Kind.IF, 0, own.place((end, end))[0])
-    is_result = ends_in_result(last, numbers[0]) and (is_left or _is_objected(behind[:-1], answer))
+    is_left = _turns(successors[:-1], answer) or sentence.has(Kind.IF, 0, sentence.place((end, end))[0])
+    is_result = ends_in_result(last, numbers[0]) and (is_left or _is_objected(successors[:-1], answer))
     if is_result or _objects(last, numbers[0]) or _is_verdict(last, numbers[0], units):
-        return None if last.stance((other.start, other.end)) in UNMADE else last.start
+        return None if last.stance((token.start, token.end)) in UNMADE else last.start
     return None
 
 
 def _without_name(sentence: Sentence) -> str:
     """The text of a sentence without the sign between a last number and its name: "so n = 48"."""
-    shown = sentence.text[sentence.start : sentence.end]
-    named = _NAMED.search(shown)
-    return shown[: named.start()] if named else shown
+    text = sentence.text[sentence.start : sentence.end]
+    match = _NAMED.search(text)
+    return text[: match.start()] if match else text
 
 
 _NAMED = re.compile(r"(?<![A-Za-z])[A-Za-z]\s?=\s?\d[\d.,]{0,24}[\s$*)\\]{0,4}[^\W\d_]{0,4}\Z")
 
 
-def _is_objected(before: Sequence[Sentence], answer: str) -> bool:
+def _is_objected(predecessors: Sequence[Sentence], answer: str) -> bool:
     """Whether a sentence that turns from the answer, and does not name it, stands directly before: "But n must be even."."""
-    if not before or before[-1].asks or not before[-1].begins(_BUT, 0):
+    if not predecessors or predecessors[-1].asks or not predecessors[-1].begins(_BUT, 0):
         return False
-    return _numbers(answer).isdisjoint(word.text for word in before[-1].words)
+    return _numbers(answer).isdisjoint(word.text for word in predecessors[-1].words)
 
 
 def _objects(sentence: Sentence, number: int) -> bool:
@@ -113,32 +113,32 @@ def _objects(sentence: Sentence, number: int) -> bool:
 
 def leaves_open(text: str, end: int, answer: str) -> bool:
     """Whether the words behind an answer, which ends at `end`, offer another number: "if not, 48", "it could also be 48"."""
-    own = sentence_at(text, max(0, end - 1), 0, len(text))
-    rest = Sentence(text, end, own.end, own.stop) if end < own.end else None
-    after = sentences(text, max(end, own.end), min(len(text), max(end, own.end) + _MAX_OFFER_CHARS))
-    told = [*([rest] if rest else []), *islice(after, _MAX_OFFERS)]
-    other = alternative(text, end)
-    if other is not None and is_another_number(answer, text[slice(*other)]):
+    statement = sentence_at(text, max(0, end - 1), 0, len(text))
+    remainder = Sentence(text, end, statement.end, statement.stop) if end < statement.end else None
+    successors = sentences(text, max(end, statement.end), min(len(text), max(end, statement.end) + _MAX_OFFER_CHARS))
+    statements = [*([remainder] if remainder else []), *islice(successors, _MAX_OFFERS)]
+    span = alternative(text, end)
+    if span is not None and is_another_number(answer, text[slice(*span)]):
         return True
-    return any(_offers_other(sentence, _numbers(answer)) for sentence in told if not sentence.asks)
+    return any(_offers_other(sentence, _numbers(answer)) for sentence in statements if not sentence.asks)
 
 
-def _offers_other(sentence: Sentence, own: frozenset[str]) -> bool:
+def _offers_other(sentence: Sentence, members: frozenset[str]) -> bool:
     """Whether a clause says nothing but that another number may be right, or is if the answer is wrong."""
     if not _SIGNS.isdisjoint(sentence.text[sentence.start : sentence.end]):
         return False
     is_supposed = False
     for first, stop in _clauses(sentence, _BUT):
-        begin = sentence.past_cue(first, Kind.IF)
-        if begin > first:
-            is_supposed = _is_rejected(sentence, begin, stop)
+        start = sentence.past_cue(first, Kind.IF)
+        if start > first:
+            is_supposed = _is_rejected(sentence, start, stop)
             continue
         numbers = [at for at in range(first, stop) if sentence.words[at].text[0].isdigit()]
-        if len(numbers) == 1 and sentence.words[numbers[0]].text not in own:
-            told = [cue for cue in sentence.cues if first <= cue.first and cue.stop <= stop]
-            is_offered = is_supposed or any(cue.kind in _OFFERS for cue in told)
-            is_denied = any(cue.kind in DENIES for cue in told)
-            if is_offered and not is_denied and _only_names(sentence, first, stop, numbers[0], told):
+        if len(numbers) == 1 and sentence.words[numbers[0]].text not in members:
+            cues = [cue for cue in sentence.cues if first <= cue.first and cue.stop <= stop]
+            is_offered = is_supposed or any(cue.kind in _OFFERS for cue in cues)
+            is_denied = any(cue.kind in DENIES for cue in cues)
+            if is_offered and not is_denied and _only_names(sentence, first, stop, numbers[0], cues):
                 return True
     return False
 
@@ -149,12 +149,12 @@ def _is_rejected(sentence: Sentence, first: int, stop: int) -> bool:
     return clause is not None and (clause.verdict is Verdict.REJECTS or clause.slots == {Slot.NOT})
 
 
-def _only_names(sentence: Sentence, first: int, stop: int, number: int, told: Sequence[Cue]) -> bool:
+def _only_names(sentence: Sentence, first: int, stop: int, number: int, cues: Sequence[Cue]) -> bool:
     """Whether all words of a clause but those that offer make up "it is [number]" or "[number] is right"."""
-    covered = {at for cue in told if cue.kind in _OFFERS | _JOINTS for at in range(cue.first, cue.stop)}
+    covered = {at for cue in cues if cue.kind in _OFFERS | _JOINTS for at in range(cue.first, cue.stop)}
     words_left = [at for at in range(first, stop) if at not in covered]
-    shown = [VALUE if at == number else sentence.words[at].text for at in words_left]
-    clause = Sentence(" ".join(shown), 0, len(" ".join(shown)), "")
+    texts = [VALUE if at == number else sentence.words[at].text for at in words_left]
+    clause = Sentence(" ".join(texts), 0, len(" ".join(texts)), "")
     verdict = judged(clause, 0, len(clause.words))
     return verdict is not None and verdict.verdict is Verdict.AFFIRMS
 
@@ -173,22 +173,22 @@ def _is_in_name(text: str, start: int) -> bool:
 
 def verdict_on(sentence: Sentence, name: Name) -> Verdict | None:
     """What a sentence says of a value with a name; None if a word of it says anything else."""
-    found = None
+    hit = None
     for first, stop in _clauses(sentence):
         positions = _places(sentence, name, first, stop)
         clause = _judged(sentence, first, stop, positions or _numbered(sentence, first, stop))
         if clause is None:
             return None
         if positions and clause.verdict is not Verdict.LEADS:
-            found = clause.verdict
-    return found
+            hit = clause.verdict
+    return hit
 
 
-def rejects(told: str) -> bool:
+def rejects(text: str) -> bool:
     """Whether a text, with `VALUE` in place of its values, says nothing but that they are not the answer: "VALUE does not fit"."""
-    sentence = Sentence(told, 0, len(told), "")
+    sentence = Sentence(text, 0, len(text), "")
     verdicts = [judged(sentence, first, stop) for first, stop in _clauses(sentence)]
-    return all(verdicts) and [each.verdict for each in verdicts if each][-1:] == [Verdict.REJECTS]
+    return all(verdicts) and [clause.verdict for clause in verdicts if clause][-1:] == [Verdict.REJECTS]
 
 
 def denies_by_name(sentence: Sentence, span: Span) -> bool:
@@ -196,14 +196,14 @@ def denies_by_name(sentence: Sentence, span: Span) -> bool:
 
     A value that the clause tells of something wrong is none of that: "the error is 42".
     """
-    place = sentence.place(span)
+    extent = sentence.place(span)
     for first, stop in _clauses(sentence):
-        if first <= place[0] and place[1] <= stop:
-            clause = _judged(sentence, first, stop, [_with_letter(sentence, first, place)])
+        if first <= extent[0] and extent[1] <= stop:
+            clause = _judged(sentence, first, stop, [_with_letter(sentence, first, extent)])
             is_told = (
-                sentence.ends_in(_IS, place[0]) is not None and clause is not None and Slot.NOT not in clause.slots
+                sentence.ends_in(_IS, extent[0]) is not None and clause is not None and Slot.NOT not in clause.slots
             )
-            is_told = is_told or (stop == place[1] + 1 and _counts_wrongs(sentence, place))
+            is_told = is_told or (stop == extent[1] + 1 and _counts_wrongs(sentence, extent))
             return clause is not None and clause.verdict is Verdict.REJECTS and not is_told
     return False
 
@@ -211,43 +211,43 @@ def denies_by_name(sentence: Sentence, span: Span) -> bool:
 _IS = frozenset([Kind.IS])
 
 
-def _counts_wrongs(sentence: Sentence, place: Span) -> bool:
+def _counts_wrongs(sentence: Sentence, span: Span) -> bool:
     """Whether a number counts what is wrong: "il a fait 42 erreurs"."""
-    return sentence.words[place[1]].text in openings_of("verdict", "wrong") and counts(sentence, place[0])
+    return sentence.words[span[1]].text in openings_of("verdict", "wrong") and counts(sentence, span[0])
 
 
-def _with_letter(sentence: Sentence, first: int, place: Span) -> Span:
+def _with_letter(sentence: Sentence, first: int, span: Span) -> Span:
     """A value with the name that it is given to: the "x = 2" of "we reject x = 2"."""
-    at = place[0] - 1 if place[0] > first and sentence.words[place[0] - 1].text == "$" else place[0]
+    at = span[0] - 1 if span[0] > first and sentence.words[span[0] - 1].text == "$" else span[0]
     is_named = at - 2 >= first and sentence.words[at - 1].text == "=" and len(sentence.words[at - 2].text) == 1
-    return (at - 2 if is_named else place[0]), place[1]
+    return (at - 2 if is_named else span[0]), span[1]
 
 
 def name_of(answer: str) -> Name:
     """The words by which a text may name an answer again; none for a formula, a text, and yes or no."""
-    said = [word.text for word in words(fold(answer).strip(" $*_.()"))]
-    is_truth = any(word in listed("truth") or word in listed("untruth") for word in said)
+    texts = [word.text for word in words(fold(answer).strip(" $*_.()"))]
+    is_truth = any(word in listed("truth") or word in listed("untruth") for word in texts)
     if (
-        not said
-        or len(said) > _MAX_NAME_WORDS
+        not texts
+        or len(texts) > _MAX_NAME_WORDS
         or is_truth
-        or not all(word.isalnum() or word[0].isdigit() for word in said)
+        or not all(word.isalnum() or word[0].isdigit() for word in texts)
     ):
         return ()
-    is_amount = said[0][0].isdigit() and all(word.isalpha() for word in said[1:])
-    return said[:1] if is_amount else said
+    is_amount = texts[0][0].isdigit() and all(word.isalpha() for word in texts[1:])
+    return texts[:1] if is_amount else texts
 
 
 def _behind(text: str, end: int) -> Sequence[Sentence]:
     """The last sentences behind an answer, without the rest of its own."""
-    own = sentence_at(text, max(0, end - 1), 0, len(text))
-    begin = max(end, own.end, len(text) - _MAX_CHARS)
-    return list(sentences(text, begin, len(text)))[-_MAX_SENTENCES:] if begin < len(text) else []
+    sentence = sentence_at(text, max(0, end - 1), 0, len(text))
+    start = max(end, sentence.end, len(text) - _MAX_CHARS)
+    return list(sentences(text, start, len(text)))[-_MAX_SENTENCES:] if start < len(text) else []
 
 
-def _clauses(sentence: Sentence, parts: frozenset[Kind] = _PARTS) -> Iterator[Span]:
+def _clauses(sentence: Sentence, members: frozenset[Kind] = _PARTS) -> Iterator[Span]:
     """The clauses between pauses and words that part them; words that only lead to a conclusion are left out."""
-    breaks = {cue.first for cue in sentence.cues if cue.kind in parts and cue.first}
+    breaks = {cue.first for cue in sentence.cues if cue.kind in members and cue.first}
     first = sentence.past_cue(0, Kind.SO)
     for position in range(first, len(sentence.words)):
         is_pause = sentence.words[position].text in _PAUSES
@@ -261,10 +261,10 @@ def _clauses(sentence: Sentence, parts: frozenset[Kind] = _PARTS) -> Iterator[Sp
 
 def _places(sentence: Sentence, name: Name, first: int, stop: int) -> Sequence[Span]:
     """Where words between two places name a value."""
-    said = [word.text for word in sentence.words[first:stop]]
+    texts = [word.text for word in sentence.words[first:stop]]
     size = len(name)
-    found = [(first + at, first + at + size) for at in range(len(said) - size + 1) if said[at : at + size] == [*name]]
-    return [_with_letter(sentence, first, place) for place in found]
+    spans = [(first + at, first + at + size) for at in range(len(texts) - size + 1) if texts[at : at + size] == [*name]]
+    return [_with_letter(sentence, first, span) for span in spans]
 
 
 def _numbered(sentence: Sentence, first: int, stop: int) -> Sequence[Span]:
@@ -273,12 +273,12 @@ def _numbered(sentence: Sentence, first: int, stop: int) -> Sequence[Span]:
 
 def _judged(sentence: Sentence, first: int, stop: int, values: Sequence[Span]) -> Clause | None:
     """The verdict of a clause, with a placeholder for each value."""
-    parts, position = [], first
-    for begin, end in values:
-        parts += [_shown(sentence, position, begin), VALUE]
+    texts, position = [], first
+    for start, end in values:
+        texts += [_shown(sentence, position, start), VALUE]
         position = end
-    shown = " ".join([*parts, _shown(sentence, position, stop)])
-    clause = Sentence(shown, 0, len(shown), "")
+    text = " ".join([*texts, _shown(sentence, position, stop)])
+    clause = Sentence(text, 0, len(text), "")
     return judged(clause, 0, len(clause.words))
 
 
@@ -295,7 +295,7 @@ def _is_verdict(sentence: Sentence, number: int, units: frozenset[str]) -> bool:
 
     The words behind the number must be among `units`.
     """
-    said = []
+    clauses = []
     for first, stop in _clauses(sentence):
         is_here = first <= number < stop
         is_unit = is_here and units.issuperset(word.text for word in sentence.words[number + 1 : stop])
@@ -303,9 +303,9 @@ def _is_verdict(sentence: Sentence, number: int, units: frozenset[str]) -> bool:
         clause = _judged(sentence, first, stop, values)
         if clause is None or clause.verdict is Verdict.REJECTS:
             return False
-        said.append(clause)
-    slots = frozenset[str]().union(*(each.slots for each in said))
-    return bool(said) and (not slots.isdisjoint([Slot.THIS, Slot.TURN]) or not _LEADS.isdisjoint(sentence.kinds))
+        clauses.append(clause)
+    slots = frozenset[str]().union(*(each.slots for each in clauses))
+    return bool(clauses) and (not slots.isdisjoint([Slot.THIS, Slot.TURN]) or not _LEADS.isdisjoint(sentence.kinds))
 
 
 def ends_in_result(sentence: Sentence, number: int) -> bool:
@@ -318,13 +318,13 @@ def _ends_near(sentence: Sentence, number: int) -> bool:
     return min(positions, default=len(sentence.words)) - number - 1 <= _MAX_UNIT_WORDS
 
 
-def _turns(behind: Sequence[Sentence], answer: str) -> bool:
+def _turns(successors: Sequence[Sentence], answer: str) -> bool:
     """Whether a sentence turns from the answer, and no sentence since then names it: "But that counts 0", 等一下，我多算了."""
-    found, name = False, name_of(answer)
-    for sentence in behind:
+    is_present, name = False, name_of(answer)
+    for sentence in successors:
         is_named = bool(name) and bool(_places(sentence, name, 0, len(sentence.words)))
-        found = (found or turns(sentence) or _is_on_answer(sentence)) and not is_named
-    return found
+        is_present = (is_present or turns(sentence) or _is_on_answer(sentence)) and not is_named
+    return is_present
 
 
 def _is_on_answer(sentence: Sentence) -> bool:

@@ -31,14 +31,14 @@ def _space(marks: re.Match[str]) -> str:
 
 def _is_behind_amount(text: str, start: int, end: int) -> bool:
     """Whether a part of a text ends in a number with its noun: "12 km", "3 apples left"."""
-    said = words(text, start, end)
-    place = len(said) - (said[-1:] != [] and said[-1].text in ".,")
-    others = {cue.stop - 1 for cue in cues(said) if cue.kind in _NO_UNITS}
+    phrase = words(text, start, end)
+    index = len(phrase) - (phrase[-1:] != [] and phrase[-1].text in ".,")
+    indices = {cue.stop - 1 for cue in cues(phrase) if cue.kind in _NO_UNITS}
     for _ in range(_MAX_UNIT_WORDS):
-        place -= place > 0 and said[place - 1].text.isalpha() and place - 1 not in others
-    while place > 0 and said[place - 1].text in "%°$":
-        place -= 1
-    return place > 0 and said[place - 1].text[0].isdigit()
+        index -= index > 0 and phrase[index - 1].text.isalpha() and index - 1 not in indices
+    while index > 0 and phrase[index - 1].text in "%°$":
+        index -= 1
+    return index > 0 and phrase[index - 1].text[0].isdigit()
 
 
 _NO_UNITS = frozenset([Kind.IS, Kind.THE, Kind.OR, Kind.JOINS, Kind.COMPLEMENT, Kind.ASIDE, Kind.CHOOSE])

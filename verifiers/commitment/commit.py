@@ -61,8 +61,8 @@ class Values(Protocol):
     def places(self, text: str) -> Sequence[Span]:
         """The spans where values may be named, or where such names begin, in order. A quick look at a whole text."""
 
-    def mentions(self, text: str, start: int, end: int, places: Sequence[int] | None = None) -> Sequence[Mention]:
-        """The values that a text names between two places, in order; `places` says where to look."""
+    def mentions(self, text: str, start: int, end: int, indices: Sequence[int] | None = None) -> Sequence[Mention]:
+        """The values that a text names between two places, in order; `indices` say where to look."""
 
     def named(self, text: str) -> Names | None:
         """The values that a short text names, if it says nothing else."""
@@ -138,26 +138,26 @@ def commit(text: str, values: Values, on_conflict: str, explain: bool = False) -
     text = without_other_fields(text)
     marks = list(_marks(text, values, on_conflict))
     reader = _Reader(text, values, marks)
-    found = None if on_conflict == "reject" else _final_line(text, values)
-    if found is None:
+    commitment = None if on_conflict == "reject" else _final_line(text, values)
+    if commitment is None:
         offers = reader.offers(0 if on_conflict == "reject" or values.multi else reader.begin())
-        if offers and not marks and (alone := reader.alone_at_end()) is not None:
-            offers.append(alone)
-        found = _found(reader, marks, offers, on_conflict)
+        if offers and not marks and (offer := reader.alone_at_end()) is not None:
+            offers.append(offer)
+        commitment = _found(reader, marks, offers, on_conflict)
     if not explain:
-        return found
-    seen = reader.shown(reader.offers()) if found.seen else ()
-    return found._replace(seen=seen, mentions=reader.mentioned(found))
+        return commitment
+    texts = reader.shown(reader.offers()) if commitment.seen else ()
+    return commitment._replace(seen=texts, mentions=reader.mentioned(commitment))
 
 
 def _found(reader: "_Reader", marks: Sequence["Mark"], offers: Sequence["Offer"], on_conflict: str) -> Commitment:
     last_mark = marks[-1] if marks else None
-    if last_mark and last_mark.names is None and not any(each.span[0] > last_mark.start for each in offers):
+    if last_mark and last_mark.names is None and not any(offer.span[0] > last_mark.start for offer in offers):
         return Commitment(None, last_mark.reason, last_mark.channel)
     if offers:
         return reader.last(offers, on_conflict)
-    found = reader.lines()
-    return reader.judgement() or found if found.reason == "no_answer" else found
+    commitment = reader.lines()
+    return reader.judgement() or commitment if commitment.reason == "no_answer" else commitment
 
 
 def _final_line(text: str, values: Values) -> Commitment | None:
@@ -168,22 +168,26 @@ def _final_line(text: str, values: Values) -> Commitment | None:
     start = text.rstrip().rfind("\n") + 1
     if start == 0 or len(text) - start > _MAX_LINE_CHARS:
         return None
-    said: dict[Names, Span] = {}
-    for each in announcements(text, 0, len(text)):
-        begin = text.rfind("\n", 0, each.start) + 1
-        end = text.find("\n", each.span[0])
+    table: dict[Names, Span] = {}
+    for announcement in announcements(text, 0, len(text)):
+        origin = text.rfind("\n", 0, announcement.start) + 1
+        end = text.find("\n", announcement.span[0])
         end = len(text) if end < 0 else end
-        is_plain = Sentence(text, begin, each.span[0], "").kinds.isdisjoint(_UNSETTLED)
-        is_line = each.stance is Stance.ANNOUNCED and is_plain and _NO_WORDS.fullmatch(text, begin, each.start)
+        is_plain = Sentence(text, origin, announcement.span[0], "").kinds.isdisjoint(_UNSETTLED)
+        is_line = (
+            announcement.stance is Stance.ANNOUNCED
+            and is_plain
+            and _NO_WORDS.fullmatch(text, origin, announcement.start)
+        )
         if (
             is_line
             and text[end - 1] not in "?？"
-            and (names := values.named(_unwrapped(text[each.span[0] : end]))) is not None
+            and (names := values.named(_unwrapped(text[announcement.span[0] : end]))) is not None
         ):
-            said[names] = each.span[0], end
-    if len(said) != 1 or (span := next(iter(said.values())))[0] < start:
+            table[names] = announcement.span[0], end
+    if len(table) != 1 or (span := next(iter(table.values())))[0] < start:
         return None
-    names = next(iter(said))
+    names = next(iter(table))
     return Commitment(names or None, "found" if names else "conflicting_answers", "statement", trim(text, *span))
 
 
@@ -196,24 +200,24 @@ _WIDE |= {0x24B6 + n: ord("A") + n for n in range(26)}
 
 def _marks(text: str, values: Values, on_conflict: str) -> Sequence[Mark]:
     """The marks, in order. A mark inside another one is a part of it."""
-    found: list[Mark] = []
+    marks: list[Mark] = []
     for channel, reader in (("answer_tag", read_tags), ("boxed", read_boxes), ("hash4", read_hashes)):
         offers = reader(text, 0, len(text))
-        for each in offers.items:
-            inner = _unwrapped(f"{each.before}{text[each.start : each.end]}{each.after}")
-            is_asked = not values.may_ask and inner.rstrip(" *_$.").endswith(("?", "？", "؟"))
-            names = None if is_asked else content(inner, values, on_conflict)
-            found.append(Mark(channel, names, each.outer_start, each.outer_end))
+        for offer in offers.items:
+            body = _unwrapped(f"{offer.before}{text[offer.start : offer.end]}{offer.after}")
+            is_asked = not values.may_ask and body.rstrip(" *_$.").endswith(("?", "？", "؟"))
+            names = None if is_asked else content(body, values, on_conflict)
+            marks.append(Mark(channel, names, offer.outer_start, offer.outer_end))
         if offers.reason is not None and channel != "hash4":
             at = min(offers.at, len(text))
-            found.append(Mark(channel, None, at, at, offers.reason))
+            marks.append(Mark(channel, None, at, at, offers.reason))
     for field in _FIELD.finditer(text):
-        inner = field["text"] or field["list"] or field["bare"] or _KEY.sub(" ", field["object"])
-        names = values.named(inner)
-        found.append(Mark("json", _entry(inner.strip('"'), values) if names is None else names, *field.span()))
-    found.sort(key=lambda mark: (mark.start, -mark.end))
+        body = field["text"] or field["list"] or field["bare"] or _KEY.sub(" ", field["object"])
+        names = values.named(body)
+        marks.append(Mark("json", _entry(body.strip('"'), values) if names is None else names, *field.span()))
+    marks.sort(key=lambda mark: (mark.start, -mark.end))
     outer: list[Mark] = []
-    for mark in found:
+    for mark in marks:
         if not outer or mark.start >= outer[-1].end:
             outer.append(mark)
     return outer
@@ -228,13 +232,19 @@ def _entry(text: str, values: Values) -> Names | None:
     names = values.named(entry["label"]) if entry else None
     if not entry or not names:
         return None
-    rest = Sentence(entry["text"], 0, len(entry["text"]), "")
-    others = values.mentions(rest.text, 0, rest.end)
-    if rest.asks or not rest.kinds.isdisjoint(_UNSETTLED) or any(each.value != names for each in others):
+    remainder = Sentence(entry["text"], 0, len(entry["text"]), "")
+    rivals = values.mentions(remainder.text, 0, remainder.end)
+    if (
+        remainder.asks
+        or not remainder.kinds.isdisjoint(_UNSETTLED)
+        or any(mention.value != names for mention in rivals)
+    ):
         return None
     is_verdict = any(
-        cue.kind is Kind.FITS and cue.first == 0 and rest.ends(rest.past_cue(cue.stop, Kind.NOUN, Kind.ANSWER))
-        for cue in rest.cues
+        cue.kind is Kind.FITS
+        and cue.first == 0
+        and remainder.ends(remainder.past_cue(cue.stop, Kind.NOUN, Kind.ANSWER))
+        for cue in remainder.cues
     )
     return names if entry["sign"] or is_verdict else None
 
@@ -281,8 +291,8 @@ def _unwrapped(text: str) -> str:
 
 def content(text: str, values: Values, on_conflict: str) -> Names | None:
     """The content of a mark: the name of an option, or a sentence that commits to one."""
-    if (named := values.named(text)) is not None:
-        return CONFLICT if values.one(text) is None and _is_doubted(text) else named
+    if (names := values.named(text)) is not None:
+        return CONFLICT if values.one(text) is None and _is_doubted(text) else names
     if (measured := values.measured(text)) is not None:
         return frozenset({measured})
     if not values.has_formulas and not values.places(text):
@@ -319,63 +329,69 @@ class _Reader:
         self._retracted: set[Span] = set()
         """The offers that the text behind them takes back or replaces."""
 
-    def _read(self, place: int) -> Read:
+    def _read(self, index: int) -> Read:
         """A sentence with its mentions."""
-        if (known := self._mentioned.get(place)) is None:
-            known = self._mentioned[place] = self._mentions(place)
-        return Read(self._tail[place], known)
+        if (mentions := self._mentioned.get(index)) is None:
+            mentions = self._mentioned[index] = self._mentions(index)
+        return Read(self._tail[index], mentions)
 
-    def _mentions(self, place: int) -> Sequence[Mention]:
-        sentence = self._tail[place]
+    def _mentions(self, index: int) -> Sequence[Mention]:
+        sentence = self._tail[index]
         text, start, end = sentence.text, sentence.start, sentence.end
-        here = self._places_in(place)
+        indices = self._places_in(index)
         inside = [mark for mark in self._marks if start <= mark.start < end or start < mark.end <= end]
         mentions: list[Mention] = []
-        if here:
-            found = self._values.mentions(text, start, end, here)
-            mentions = [one for one in found if not _within(one, self._marks) and not _is_neutral(sentence, one)]
-        if self._may_hold_formula(place) and not inside:
+        if indices:
+            candidates = self._values.mentions(text, start, end, indices)
+            mentions = [
+                mention
+                for mention in candidates
+                if not _within(mention, self._marks) and not _is_neutral(sentence, mention)
+            ]
+        if self._may_hold_formula(index) and not inside:
             mentions = self._with_formula(sentence, mentions)
         mentions += [
             Mention(mark.names, mark.start, min(mark.end, end))
             for mark in inside
             if mark.names is not None and mark.start >= start
         ]
-        return sorted(mentions, key=lambda one: one.start)[-_MAX_MENTIONS:] if mentions else ()
+        return sorted(mentions, key=lambda mention: mention.start)[-_MAX_MENTIONS:] if mentions else ()
 
-    def _grouped(self, starts: Sequence[int]) -> Mapping[int, Sequence[int]]:
+    def _grouped(self, origins: Sequence[int]) -> Mapping[int, Sequence[int]]:
         """Some places of the text, by the sentences that hold them."""
-        ends = [sentence.end for sentence in self._tail]
-        found: dict[int, list[int]] = {}
-        for start in starts:
-            place = bisect_right(ends, start)
-            if place < len(ends) and self._tail[place].start <= start:
-                found.setdefault(place, []).append(start)
-        return found
+        stops = [sentence.end for sentence in self._tail]
+        table: dict[int, list[int]] = {}
+        for start in origins:
+            index = bisect_right(stops, start)
+            if index < len(stops) and self._tail[index].start <= start:
+                table.setdefault(index, []).append(start)
+        return table
 
-    def _places_in(self, place: int) -> Sequence[int]:
+    def _places_in(self, index: int) -> Sequence[int]:
         """Where values may be named in the part of a sentence whose words count."""
-        starts, heard_from = self._starts.get(place, ()), self._tail[place].heard_from
-        return starts if not starts or starts[0] >= heard_from else [start for start in starts if start >= heard_from]
+        origins, heard_from = self._starts.get(index, ()), self._tail[index].heard_from
+        return (
+            origins if not origins or origins[0] >= heard_from else [start for start in origins if start >= heard_from]
+        )
 
-    def _may_hold_formula(self, place: int) -> bool:
-        return self._values.has_formulas and place >= len(self._tail) - _FORMULA_SENTENCES
+    def _may_hold_formula(self, index: int) -> bool:
+        return self._values.has_formulas and index >= len(self._tail) - _FORMULA_SENTENCES
 
-    def _may_mention(self, place: int) -> bool:
+    def _may_mention(self, index: int) -> bool:
         """Whether a sentence may mention a value; most sentences of a long text do not."""
-        return place in self._starts or place in self._marked or self._may_hold_formula(place)
+        return index in self._starts or index in self._marked or self._may_hold_formula(index)
 
-    def _may_commit(self, place: int) -> bool:
+    def _may_commit(self, index: int) -> bool:
         """Whether a sentence may commit to a mention, by a quick look.
 
         Most sentences mention nothing, or do not commit.
         """
-        if place in self._marked:
+        if index in self._marked:
             return True
-        sentence, here = self._tail[place], self._places_in(place)
-        if not here and not (self._may_hold_formula(place) and _has(_MAY_BE_FORMULA, sentence)):
+        sentence, indices = self._tail[index], self._places_in(index)
+        if not indices and not (self._may_hold_formula(index) and _has(_MAY_BE_FORMULA, sentence)):
             return False
-        return may_commit(sentence, here, self._tail[place - 1] if place else None)
+        return may_commit(sentence, indices, self._tail[index - 1] if index else None)
 
     def _with_formula(self, sentence: Sentence, mentions: list[Mention]) -> list[Mention]:
         """The mentions, with those of formulas read as a whole.
@@ -385,19 +401,21 @@ class _Reader:
         sign = _SIGN_OF_FORMULA if mentions else _MAY_BE_FORMULA
         if not _has(sign, sentence):
             return mentions
-        places = [formula.span() for formula in _FORMULA.finditer(sentence.text, sentence.start, sentence.end)]
+        spans = [formula.span() for formula in _FORMULA.finditer(sentence.text, sentence.start, sentence.end)]
         leads = [cue.stop for cue in sentence.cues if cue.kind is Kind.IS] + [
             n + 1 for n, word in enumerate(sentence.words) if word.text == ":"
         ]
-        places += [(sentence.words[lead].start, sentence.end) for lead in leads if lead < len(sentence.words)]
-        found = [(place, label) for place in places if (label := self._values.one(sentence.text[slice(*place)]))]
-        if not found:
+        spans += [(sentence.words[lead].start, sentence.end) for lead in leads if lead < len(sentence.words)]
+        hits = [(span, label) for span in spans if (label := self._values.one(sentence.text[slice(*span)]))]
+        if not hits:
             return mentions
-        whole = Mention(frozenset({found[-1][1]}), *found[-1][0])
-        parts = [each for each in mentions if whole.start <= each.start and each.end <= whole.end]
-        if mentions and all(each.value == whole.value for each in parts):
+        mention = Mention(frozenset({hits[-1][1]}), *hits[-1][0])
+        candidates = [
+            candidate for candidate in mentions if mention.start <= candidate.start and candidate.end <= mention.end
+        ]
+        if mentions and all(candidate.value == mention.value for candidate in candidates):
             return mentions
-        return [*(each for each in mentions if each not in parts), whole]
+        return [*(candidate for candidate in mentions if candidate not in candidates), mention]
 
     def _sentences(self) -> Iterator[Sentence]:
         """The sentences of the text. A tag is a sentence of its own."""
@@ -412,90 +430,92 @@ class _Reader:
                 start = mark.end
         yield from sentences(self._text, start, len(self._text))
 
-    def _begins_sentence(self, place: int) -> bool:
+    def _begins_sentence(self, index: int) -> bool:
         """Whether a capital letter begins a sentence behind a place without a full stop: "The …", "So …"."""
-        begin = self._text.find(" ", place, place + 2)
-        rest = self._text[begin : begin + _SHORT_CHARS].lstrip() if begin >= 0 else ""
-        return rest[:1].isupper() and Sentence(rest, 0, len(rest), "").begins(_BEGINS, 0)
+        start = self._text.find(" ", index, index + 2)
+        remainder = self._text[start : start + _SHORT_CHARS].lstrip() if start >= 0 else ""
+        return remainder[:1].isupper() and Sentence(remainder, 0, len(remainder), "").begins(_BEGINS, 0)
 
     def begin(self) -> int:
         """The sentence of the last offer, if it is an announcement with at most one other offer before it; else 0."""
-        for place in range(len(self._tail) - 1, max(-1, len(self._tail) - 1 - _MAX_FOLLOWING), -1):
-            if (offer := self._offer_of(place)) is not None:
+        for index in range(len(self._tail) - 1, max(-1, len(self._tail) - 1 - _MAX_FOLLOWING), -1):
+            if (offer := self._offer_of(index)) is not None:
                 is_last = offer.strength > 3 and offer.names
-                return place if is_last and self._stands_alone(offer, place) else 0
+                return index if is_last and self._stands_alone(offer, index) else 0
         return 0
 
-    def _stands_alone(self, offer: Offer, place: int) -> bool:
+    def _stands_alone(self, offer: Offer, index: int) -> bool:
         """Whether at most one other value is named before a sentence.
 
         A sentence that names it twice may contradict itself.
         """
-        start = self._tail[place].start
+        start = self._tail[index].start
         if self._marks and self._marks[0].start < start:
             return False
-        before = self._places[: bisect_left(self._places, (start,))]
-        others = {_bare(self._text[slice(*span)]) for span in before} - {_bare(self._text[slice(*offer.span)])}
-        if len(others) != 1:
-            return not others
-        return all(len(self._places_in(at)) < 2 for at in self._starts if at < place)
+        spans = self._places[: bisect_left(self._places, (start,))]
+        terms = {_bare(self._text[slice(*span)]) for span in spans} - {_bare(self._text[slice(*offer.span)])}
+        if len(terms) != 1:
+            return not terms
+        return all(len(self._places_in(at)) < 2 for at in self._starts if at < index)
 
-    def offers(self, begin: int = 0) -> list[Offer]:
+    def offers(self, start: int = 0) -> list[Offer]:
         """The offers of the sentences from `begin` on."""
-        found: list[Offer] = []
-        for place in range(begin, len(self._tail)):
-            is_next = bool(found) and found[-1].strength > 3 and place == found[-1].sentence + 1
-            if not is_next and not self._may_mention(place):
+        proposals: list[Offer] = []
+        for index in range(start, len(self._tail)):
+            is_next = bool(proposals) and proposals[-1].strength > 3 and index == proposals[-1].sentence + 1
+            if not is_next and not self._may_mention(index):
                 continue
-            entry = self._entry(place) if is_next else None
-            if (offer := self._offer_of(place)) is not None:
-                found.append(offer)
-            elif entry and not entry <= found[-1].names:
-                names = found[-1].names | entry if self._values.multi else CONFLICT
-                found[-1] = found[-1]._replace(names=names, sentence=place)
-        return found
+            entry = self._entry(index) if is_next else None
+            if (offer := self._offer_of(index)) is not None:
+                proposals.append(offer)
+            elif entry and not entry <= proposals[-1].names:
+                names = proposals[-1].names | entry if self._values.multi else CONFLICT
+                proposals[-1] = proposals[-1]._replace(names=names, sentence=index)
+        return proposals
 
     def alone_at_end(self) -> Offer | None:
         """The offer of a last paragraph that is nothing but a value, behind a paragraph of sentences."""
-        place = len(self._tail) - 1
-        if place < 1:
+        index = len(self._tail) - 1
+        if index < 1:
             return None
-        sentence, above = self._tail[place], self._tail[place - 1]
+        sentence, predecessor = self._tail[index], self._tail[index - 1]
         if not _ENDS_PARAGRAPH.search(self._text, max(0, sentence.start - _SHORT_CHARS), sentence.start):
             return None
         names = self._values.named(self._text[sentence.start : sentence.end])
-        is_value = names and not sentence.asks and self._values.named(self._text[above.start : above.end]) is None
+        is_value = (
+            names and not sentence.asks and self._values.named(self._text[predecessor.start : predecessor.end]) is None
+        )
         span = trim(self._text, sentence.start, sentence.end)
-        return Offer(names, span, place, _STRONG[Stance.ANNOUNCED], "line") if names and is_value else None
+        return Offer(names, span, index, _STRONG[Stance.ANNOUNCED], "line") if names and is_value else None
 
-    def _entry(self, place: int) -> Names | None:
+    def _entry(self, index: int) -> Names | None:
         """The options that make up a whole line; None if the line says anything else."""
-        sentence = self._tail[place]
-        if "\n" not in self._tail[place - 1].stop or any(cue.kind in _AGAINST for cue in sentence.cues):
+        sentence = self._tail[index]
+        if "\n" not in self._tail[index - 1].stop or any(cue.kind in _AGAINST for cue in sentence.cues):
             return None
         text = sentence.text[sentence.start : sentence.end]
-        if (named := self._values.named(text)) is not None or not (mentions := self._read(place).mentions):
-            return named
+        if (names := self._values.named(text)) is not None or not (mentions := self._read(index).mentions):
+            return names
         first = sentence.place(mentions[0].span)[0]
         is_entry = sentence.skipped(first) == 0 and _ENTRY.match(sentence.text, mentions[0].end - 1, sentence.end)
         return mentions[0].value if is_entry and not any(cue.kind is Kind.IS for cue in sentence.cues) else None
 
-    def _offer_of(self, place: int) -> Offer | None:
+    def _offer_of(self, index: int) -> Offer | None:
         """The offer of a sentence that is read only if it may commit to something."""
-        if place not in self._offered:
-            read = self._read(place) if self._may_commit(place) else None
-            self._offered[place] = self._offer(*read, place) if read and read.mentions else None
-        return self._offered[place]
+        if index not in self._offered:
+            read = self._read(index) if self._may_commit(index) else None
+            self._offered[index] = self._offer(*read, index) if read and read.mentions else None
+        return self._offered[index]
 
-    def _offer(self, sentence: Sentence, mentions: Sequence[Mention], place: int) -> Offer | None:
+    def _offer(self, sentence: Sentence, mentions: Sequence[Mention], index: int) -> Offer | None:
         """The offer that a sentence commits to; None if it commits to nothing."""
-        judged = list(zip(mentions, self._stances(sentence, mentions, place), strict=True))
+        judged = list(zip(mentions, self._stances(sentence, mentions, index), strict=True))
         strengths = [_STRONG[stance] for _, stance in judged if stance in _STRONG]
-        marked = [each for each, stance in judged if self._is_mark(each) and stance not in UNMADE]
+        marked = [mention for mention, stance in judged if self._is_mark(mention) and stance not in UNMADE]
         if not strengths and not marked:
             return None
         best = max(strengths, default=0)
-        chosen = marked or [each for each, stance in judged if _STRONG.get(stance) == best]
+        chosen = marked or [mention for mention, stance in judged if _STRONG.get(stance) == best]
         first = chosen[0]
         for later in chosen[1:]:
             if self._turns(sentence, first, later):
@@ -507,16 +527,18 @@ class _Reader:
         # "So C is right" is as strong as a conclusion.
         if best == _STRONG[Stance.CALLED] and sentence.has(Kind.SO, 0, sentence.place(first.span)[0]):
             best = _STRONG[Stance.CONCLUDED]
-        return Offer(names, first.span, place, _MARK if marked else best, self._channel(first))
+        return Offer(names, first.span, index, _MARK if marked else best, self._channel(first))
 
     def _named_with(self, sentence: Sentence, first: Mention, judged: Judged, is_marked: bool) -> Names:
         """The values that a sentence offers in one breath: "C", "A and C"; a conflict if only one may be meant."""
-        mentions = [each for each, _ in judged]
-        others = [
-            each for each, stance in judged if self._is_beside(sentence, first, each, stance, mentions, is_marked)
+        mentions = [mention for mention, _ in judged]
+        rivals = [
+            mention
+            for mention, stance in judged
+            if self._is_beside(sentence, first, mention, stance, mentions, is_marked)
         ]
-        names = frozenset().union(first.value or (), *(each.value or () for each in others))
-        is_unclear = not first.value or not all(each.value for each in others)
+        names = frozenset().union(first.value or (), *(mention.value or () for mention in rivals))
+        is_unclear = not first.value or not all(mention.value for mention in rivals)
         may_be_several = self._values.multi and not self._has_or(sentence, mentions)
         return CONFLICT if is_unclear or (len(names) > 1 and not may_be_several) else names
 
@@ -524,37 +546,37 @@ class _Reader:
         self,
         sentence: Sentence,
         first: Mention,
-        each: Mention,
+        mention: Mention,
         stance: Stance,
         mentions: Sequence[Mention],
         marked: bool,
     ) -> bool:
         """Whether another value is offered together with the first: "B or C", "B, maybe C"."""
-        if each.value == first.value or (marked and not self._is_mark(each) and each.end <= first.start):
+        if mention.value == first.value or (marked and not self._is_mark(mention) and mention.end <= first.start):
             return False
         may_be = stance is Stance.HEDGED and not sentence.asks
-        if stance in UNMADE and not (may_be and self._joined_by_or(sentence, first, each, mentions)):
+        if stance in UNMADE and not (may_be and self._joined_by_or(sentence, first, mention, mentions)):
             return False
-        return not self._is_apart(sentence, first, each, mentions)
+        return not self._is_apart(sentence, first, mention, mentions)
 
     def _contradicts(self, sentence: Sentence, first: Mention, judged: Judged) -> bool:
         """Whether a sentence chooses another value behind the first, or denies the first: "C is right, so is B"."""
-        mentions = [each for each, _ in judged]
-        chosen = [each for each, stance in judged if stance in _STRONG and stance is not Stance.TRUE]
-        others = [each for each in chosen if each.value != first.value and each.start > first.end]
-        denied = [each for each, stance in judged if stance is Stance.DENIED and each.value == first.value]
+        mentions = [mention for mention, _ in judged]
+        chosen = [mention for mention, stance in judged if stance in _STRONG and stance is not Stance.TRUE]
+        rivals = [mention for mention in chosen if mention.value != first.value and mention.start > first.end]
+        denied = [mention for mention, stance in judged if stance is Stance.DENIED and mention.value == first.value]
         if (first, Stance.ANNOUNCED) in judged:
-            denied = [each for each in denied if not self._is_explained(sentence, first, each)]
-        if Kind.FALSE not in sentence.kinds and any(not self._is_left_out(sentence, each) for each in denied):
+            denied = [mention for mention in denied if not self._is_explained(sentence, first, mention)]
+        if Kind.FALSE not in sentence.kinds and any(not self._is_left_out(sentence, mention) for mention in denied):
             return True
-        apart = [each for each in others if self._is_apart(sentence, first, each, mentions)]
-        return any(not self._is_reason(sentence, first, each) for each in apart)
+        candidates = [mention for mention in rivals if self._is_apart(sentence, first, mention, mentions)]
+        return any(not self._is_reason(sentence, first, mention) for mention in candidates)
 
-    def _is_explained(self, sentence: Sentence, one: Mention, other: Mention) -> bool:
+    def _is_explained(self, sentence: Sentence, mention: Mention, rival: Mention) -> bool:
         """Whether an answer is concluded from a denial, or explained by it: "C is false, so the answer is C"."""
-        left, right = sorted((one, other), key=lambda each: each.start)
-        first, stop = sentence.place((left.end, right.start))
-        kind = Kind.SO if left is other else Kind.BECAUSE
+        former, right = sorted((mention, rival), key=lambda candidate: candidate.start)
+        first, stop = sentence.place((former.end, right.start))
+        kind = Kind.SO if former is rival else Kind.BECAUSE
         return sentence.has(kind, first, stop)
 
     def _is_left_out(self, sentence: Sentence, mention: Mention) -> bool:
@@ -562,55 +584,55 @@ class _Reader:
 
     def _turns_away(self, sentence: Sentence, first: Mention, judged: Judged) -> bool:
         """Whether a sentence turns from its choice to another value: "C fits, but B"."""
-        behind = [each for each, stance in judged if each.start > first.end and stance is Stance.STATED]
-        return any(self._turns(sentence, first, each) for each in behind)
+        mentions = [mention for mention, stance in judged if mention.start > first.end and stance is Stance.STATED]
+        return any(self._turns(sentence, first, mention) for mention in mentions)
 
-    def _stances(self, sentence: Sentence, mentions: Sequence[Mention], place: int) -> Sequence[Stance]:
-        if (known := self._known.get(place)) is None:
-            known = self._known[place] = self._judged(sentence, mentions, place)
-        return known
+    def _stances(self, sentence: Sentence, mentions: Sequence[Mention], index: int) -> Sequence[Stance]:
+        if (stances := self._known.get(index)) is None:
+            stances = self._known[index] = self._judged(sentence, mentions, index)
+        return stances
 
-    def _judged(self, sentence: Sentence, mentions: Sequence[Mention], place: int) -> Sequence[Stance]:
-        spans = [each.span for each in mentions]
-        found = []
+    def _judged(self, sentence: Sentence, mentions: Sequence[Mention], index: int) -> Sequence[Stance]:
+        spans = [mention.span for mention in mentions]
+        stances = []
         if self._values.may_ask and mentions and self._asks_itself(sentence, mentions[-1]):
             # The mark belongs to an option that asks: "It can best answer (A) Is wax faster?"
             sentence = Sentence(sentence.text, sentence.start, sentence.end, "")
-        for each in mentions:
-            stance = sentence.stance(each.span, [span for span in spans if span != each.span])
-            if stance is Stance.STATED and each is mentions[0] and place and self._is_headed(place, each):
+        for mention in mentions:
+            stance = sentence.stance(mention.span, [span for span in spans if span != mention.span])
+            if stance is Stance.STATED and mention is mentions[0] and index and self._is_headed(index, mention):
                 stance = Stance.ANNOUNCED
-            is_number = not any(map(str.isalpha, sentence.text[each.start : each.end]))
+            is_number = not any(map(str.isalpha, sentence.text[mention.start : mention.end]))
             if stance is Stance.CONCLUDED and (
-                not sentence.ends(sentence.place(each.span)[1]) or (is_number and place < len(self._tail) - 2)
+                not sentence.ends(sentence.place(mention.span)[1]) or (is_number and index < len(self._tail) - 2)
             ):
                 stance = Stance.STATED
-            if (stance is Stance.CONCLUDED or self._is_mark(each)) and sentence.is_told_before(each.span):
+            if (stance is Stance.CONCLUDED or self._is_mark(mention)) and sentence.is_told_before(mention.span):
                 stance = Stance.ATTRIBUTED
-            found.append(stance)
-        return found
+            stances.append(stance)
+        return stances
 
     def _asks_itself(self, sentence: Sentence, mention: Mention) -> bool:
         """Whether the mark of a question ends the text of an option."""
         is_last = not self._text[mention.end : sentence.end].strip(' ?？"”')
         return is_last and mention.end - mention.start > _SHORT_CHARS
 
-    def _is_reason(self, sentence: Sentence, one: Mention, other: Mention) -> bool:
-        first, stop = sentence.place((one.end, other.start))
+    def _is_reason(self, sentence: Sentence, mention: Mention, rival: Mention) -> bool:
+        first, stop = sentence.place((mention.end, rival.start))
         return any(cue.kind is Kind.BECAUSE and first <= cue.first < stop for cue in sentence.cues)
 
     def _is_in_reason(self, sentence: Sentence, mention: Mention) -> bool:
         """Whether a mention belongs to the reason for the statement before it."""
         first = sentence.place(mention.span)[0]
-        parts = [cue for cue in sentence.cues if cue.kind in _PARTS and cue.first > 0 and cue.stop <= first]
+        cues = [cue for cue in sentence.cues if cue.kind in _PARTS and cue.first > 0 and cue.stop <= first]
         # "The vents are located in the lower half" is a verb, no reason.
-        parts = [cue for cue in parts if cue.kind is not Kind.BECAUSE or sentence.ends_in(_IS, cue.first) is None]
-        if not parts or parts[-1].kind is not Kind.BECAUSE:
+        cues = [cue for cue in cues if cue.kind is not Kind.BECAUSE or sentence.ends_in(_IS, cue.first) is None]
+        if not cues or cues[-1].kind is not Kind.BECAUSE:
             return False
         # "The largest city where the plane is built is Tokyo": the second verb is that of the statement.
-        verbs = [cue for cue in sentence.cues if cue.kind is Kind.IS and parts[-1].stop <= cue.first < first]
-        said = sentence.words[parts[-1].first - 1 : first]
-        return len(verbs) < _VERBS_OF_RELATIVE or any(word.text in ",;—–(" for word in said)
+        verbs = [cue for cue in sentence.cues if cue.kind is Kind.IS and cues[-1].stop <= cue.first < first]
+        phrase = sentence.words[cues[-1].first - 1 : first]
+        return len(verbs) < _VERBS_OF_RELATIVE or any(word.text in ",;—–(" for word in phrase)
 
     def _is_mark(self, mention: Mention) -> bool:
         return any(mark.start == mention.start for mark in self._marks)
@@ -618,14 +640,14 @@ class _Reader:
     def _channel(self, mention: Mention) -> str:
         return next((mark.channel for mark in self._marks if mark.start == mention.start), "statement")
 
-    def _turns(self, sentence: Sentence, one: Mention, other: Mention) -> bool:
-        first, stop = sentence.place((one.end, other.start))
+    def _turns(self, sentence: Sentence, mention: Mention, rival: Mention) -> bool:
+        first, stop = sentence.place((mention.end, rival.start))
         return any(cue.kind in (Kind.BUT, Kind.SO) and first <= cue.first < stop for cue in sentence.cues)
 
-    def _is_apart(self, sentence: Sentence, one: Mention, other: Mention, mentions: Sequence[Mention]) -> bool:
+    def _is_apart(self, sentence: Sentence, mention: Mention, rival: Mention, mentions: Sequence[Mention]) -> bool:
         """Whether another mention stands in its own clause, and that clause does not support it."""
-        left, right = sorted((one, other), key=lambda each: each.start)
-        first, stop = sentence.place((left.end, right.start))
+        former, right = sorted((mention, rival), key=lambda candidate: candidate.start)
+        first, stop = sentence.place((former.end, right.start))
         if sentence.ends_in(frozenset([Kind.OR, Kind.MAYBE]), sentence.skipped(stop)):
             return False
         if sentence.ends_in(frozenset([Kind.BUT]), sentence.skipped(stop)) and sentence.ends(
@@ -634,11 +656,15 @@ class _Reader:
             return False
         if self._is_joined(sentence, first, stop):
             return not sentence.ends(sentence.place(right.span)[1])
-        places = [sentence.place(each.span) for each in mentions]
-        if sentence.is_list(first, stop, places):
-            behind = sentence.ends(sentence.list_end(sentence.place(right.span)[1], places))
-            is_set_out = any(each.value == right.value and left.end <= each.start < right.start for each in mentions)
-            return not behind and (is_set_out or all(word.text in ",;，；" for word in sentence.words[first:stop]))
+        spans = [sentence.place(candidate.span) for candidate in mentions]
+        if sentence.is_list(first, stop, spans):
+            is_following = sentence.ends(sentence.list_end(sentence.place(right.span)[1], spans))
+            is_set_out = any(
+                candidate.value == right.value and former.end <= candidate.start < right.start for candidate in mentions
+            )
+            return not is_following and (
+                is_set_out or all(word.text in ",;，；" for word in sentence.words[first:stop])
+            )
         kinds = (Kind.BECAUSE, Kind.SO, Kind.BUT)
         if any(cue.kind in kinds and first <= cue.first < stop for cue in sentence.cues):
             return True
@@ -650,15 +676,15 @@ class _Reader:
 
     def _is_joined(self, sentence: Sentence, first: int, stop: int) -> bool:
         """Whether an "and" with a degree of certainty is all that stands between two places: "and, I think,"."""
-        said = sentence.words[first:stop]
-        joint = {word.text for word in without_guesses(said) if word.text not in ",，"}
-        return len(joint) == 1 and joint <= single(Kind.JOINS) and any(cue.kind is Kind.GUESS for cue in cues(said))
+        phrase = sentence.words[first:stop]
+        joint = {word.text for word in without_guesses(phrase) if word.text not in ",，"}
+        return len(joint) == 1 and joint <= single(Kind.JOINS) and any(cue.kind is Kind.GUESS for cue in cues(phrase))
 
-    def _joined_by_or(self, sentence: Sentence, one: Mention, other: Mention, mentions: Sequence[Mention]) -> bool:
-        left, right = sorted((one, other), key=lambda each: each.start)
-        first, stop = sentence.place((left.end, right.start))
-        places = [sentence.place(each.span) for each in mentions]
-        if sentence.is_list(first, stop, places) and sentence.has(Kind.OR, first, stop):
+    def _joined_by_or(self, sentence: Sentence, mention: Mention, rival: Mention, mentions: Sequence[Mention]) -> bool:
+        former, right = sorted((mention, rival), key=lambda candidate: candidate.start)
+        first, stop = sentence.place((former.end, right.start))
+        spans = [sentence.place(candidate.span) for candidate in mentions]
+        if sentence.is_list(first, stop, spans) and sentence.has(Kind.OR, first, stop):
             return True
         return sentence.ends_in(frozenset([Kind.OR, Kind.MAYBE]), sentence.skipped(stop)) is not None
 
@@ -666,62 +692,72 @@ class _Reader:
         first, stop = sentence.place((mentions[0].start, mentions[-1].end))
         return sentence.has(Kind.OR, first, stop)
 
-    def _is_headed(self, place: int, mention: Mention) -> bool:
+    def _is_headed(self, index: int, mention: Mention) -> bool:
         """Whether the line above announces the mention that begins the sentence."""
-        above, sentence = self._tail[place - 1], self._tail[place]
-        if "\n" not in above.stop or not above.words or sentence.skipped(sentence.place(mention.span)[0]) != 0:
+        predecessor, sentence = self._tail[index - 1], self._tail[index]
+        if (
+            "\n" not in predecessor.stop
+            or not predecessor.words
+            or sentence.skipped(sentence.place(mention.span)[0]) != 0
+        ):
             return False
-        kinds = [cue for cue in above.cues if cue.kind in (Kind.ANSWER, Kind.RESULT)]
-        if any(cue.kind in (Kind.BAD, Kind.NOT, Kind.SAID) for cue in above.cues):
+        kinds = [cue for cue in predecessor.cues if cue.kind in (Kind.ANSWER, Kind.RESULT)]
+        if any(cue.kind in (Kind.BAD, Kind.NOT, Kind.SAID) for cue in predecessor.cues):
             return False
-        if above.words[-1].text in ":：":
+        if predecessor.words[-1].text in ":：":
             return bool(kinds)
-        return any(cue.stop == len(above.words) for cue in kinds) and len(above.words) <= 5
+        return any(cue.stop == len(predecessor.words) for cue in kinds) and len(predecessor.words) <= 5
 
     # --- the text behind an offer
 
     def shown(self, offers: Sequence[Offer]) -> tuple[str, ...]:
         """The texts of the last offers."""
-        return tuple(self._text[slice(*each.span)] for each in offers[-16:])
+        return tuple(self._text[slice(*offer.span)] for offer in offers[-16:])
 
-    def mentioned(self, found: Commitment) -> tuple[Mentioned, ...]:
+    def mentioned(self, commitment: Commitment) -> tuple[Mentioned, ...]:
         """All mentions, with the stances that decided; the answer that was found is one of them."""
-        said = [
+        candidates = [
             Mentioned((mark.start, mark.end), Stance.MARKED, mark.channel) for mark in self._marks if not mark.names
         ]
-        for place in range(len(self._tail)):
-            if not self._may_mention(place):
+        for index in range(len(self._tail)):
+            if not self._may_mention(index):
                 continue
-            sentence, mentions = self._read(place)
-            for each, stance in zip(mentions, self._stances(sentence, mentions, place), strict=True):
-                is_mark = self._is_mark(each)
+            sentence, mentions = self._read(index)
+            for mention, stance in zip(mentions, self._stances(sentence, mentions, index), strict=True):
+                is_mark = self._is_mark(mention)
                 stance = Stance.MARKED if is_mark and stance not in UNMADE else stance
-                stance = Stance.RETRACTED if each.span in self._retracted else stance
-                said.append(Mentioned(each.span, stance, self._channel(each) if is_mark else ""))
-        if found.span is None:
-            return in_order(said)
-        stances = [each.stance for each in said if each.span == found.span and each.stance not in UNMADE]
-        answer = Mentioned(found.span, stances[0] if stances else Stance.STATED, found.channel, is_answer=True)
-        return in_order([answer, *said])
+                stance = Stance.RETRACTED if mention.span in self._retracted else stance
+                candidates.append(Mentioned(mention.span, stance, self._channel(mention) if is_mark else ""))
+        if commitment.span is None:
+            return in_order(candidates)
+        stances = [
+            candidate.stance
+            for candidate in candidates
+            if candidate.span == commitment.span and candidate.stance not in UNMADE
+        ]
+        answer = Mentioned(
+            commitment.span, stances[0] if stances else Stance.STATED, commitment.channel, is_answer=True
+        )
+        return in_order([answer, *candidates])
 
     def last(self, offers: Sequence[Offer], on_conflict: str) -> Commitment:
-        seen = self.shown(offers)
-        strong = [each for each in offers if each.strength > 2]
-        if any(each.strength > 1 for each in offers):
-            offers = [each for each in offers if each.strength > 1]
+        texts = self.shown(offers)
+        strong = [offer for offer in offers if offer.strength > 2]
+        if any(offer.strength > 1 for offer in offers):
+            offers = [offer for offer in offers if offer.strength > 1]
         last = offers[-1]
         if strong and on_conflict != "reject":
-            offers = [each for each in offers if each.strength > 2 or each.span > strong[-1].span]
+            offers = [offer for offer in offers if offer.strength > 2 or offer.span > strong[-1].span]
             last = offers[-1]
         elif not strong and self._values.multi:
-            last = last._replace(names=frozenset().union(*(each.names for each in offers)))
-        refused: Commitment = Commitment(None, "conflicting_answers", last.channel, None, seen)
-        distinct = {each.names for each in offers if not (self._values.multi and each.names <= last.names)} | {
+            last = last._replace(names=frozenset().union(*(offer.names for offer in offers)))
+        refused: Commitment = Commitment(None, "conflicting_answers", last.channel, None, texts)
+        distinct = {offer.names for offer in offers if not (self._values.multi and offer.names <= last.names)} | {
             last.names
         }
         if len(distinct) > 1 and on_conflict != "reject":
-            offers = [each for each in offers if each is last or not is_taken_back(self._text, each.span[1])]
-            distinct = {each.names for each in offers} & distinct
+            offers = [offer for offer in offers if offer is last or not is_taken_back(self._text, offer.span[1])]
+            distinct = {offer.names for offer in offers} & distinct
         if last.strength == 3 and self._is_against_another(last, offers):
             return refused
         if not last.names or len(distinct) >= _MANY or (on_conflict == "reject" and len(distinct) > 1):
@@ -735,42 +771,42 @@ class _Reader:
             return refused
         if self._are_alternatives(last):
             return refused
-        return Commitment(last.names, "found", last.channel, last.span, seen)
+        return Commitment(last.names, "found", last.channel, last.span, texts)
 
     def _corrected(self, last: Offer) -> Offer:
         """The offer, or the one that replaces it: the text directly behind may call it wrong and state another."""
-        other = replacement(self._text, last.span[1], self._text[slice(*last.span)])
-        names = self._values.named(other.value) if other and other.corrects else None
-        if not other or not names:
+        correction = replacement(self._text, last.span[1], self._text[slice(*last.span)])
+        names = self._values.named(correction.value) if correction and correction.corrects else None
+        if not correction or not names:
             return last
         self._retracted.add(last.span)
-        return Offer(names, other.span, self._sentence_at(other.span[0]), last.strength, last.channel)
+        return Offer(names, correction.span, self._sentence_at(correction.span[0]), last.strength, last.channel)
 
     def _is_unmade(self, last: Offer) -> bool:
         """Whether the text behind an offer takes it back, or lets another one stand."""
         count = len(self._tail)
-        other = replacement(self._text, last.span[1], self._text[slice(*last.span)])
-        if other is not None and self._values.named(other.value) != last.names:
+        correction = replacement(self._text, last.span[1], self._text[slice(*last.span)])
+        if correction is not None and self._values.named(correction.value) != last.names:
             return True
         if is_taken_back(self._text, last.span[1]):
             return True
-        for place in range(last.sentence, min(count, last.sentence + _MAX_FOLLOWING)):
-            sentence, mentions = self._read(place)
-            stances = self._stances(sentence, mentions, place)
-            for each, stance in zip(mentions, stances, strict=True):
-                if each.start <= last.span[0] or not each.value:
+        for index in range(last.sentence, min(count, last.sentence + _MAX_FOLLOWING)):
+            sentence, mentions = self._read(index)
+            stances = self._stances(sentence, mentions, index)
+            for mention, stance in zip(mentions, stances, strict=True):
+                if mention.start <= last.span[0] or not mention.value:
                     continue
-                if each.value <= last.names:
+                if mention.value <= last.names:
                     is_false = any(cue.kind is Kind.FALSE for cue in sentence.cues)
                     if (
-                        place > last.sentence
+                        index > last.sentence
                         and stance is Stance.DENIED
                         and not is_false
-                        and (self._is_denial(sentence, each) or self._is_called_wrong(sentence, each, last))
+                        and (self._is_denial(sentence, mention) or self._is_called_wrong(sentence, mention, last))
                     ):
                         return True
                     continue
-                first, stop = sentence.place(each.span)
+                first, stop = sentence.place(mention.span)
                 if stance is Stance.DENIED:
                     continue
                 if any(0 <= cue.first - stop <= 3 for cue in sentence.also()):
@@ -778,67 +814,67 @@ class _Reader:
                 if any(0 <= first - cue.stop <= 2 for cue in sentence.also()):
                     return True
                 opens = sentence.opening()
-                places = [sentence.place(one.span) for one in mentions]
-                stop = sentence.list_end(stop, places)
-                if place > last.sentence and opens and opens >= sentence.skipped(first) and sentence.ends(stop):
+                spans = [sentence.place(candidate.span) for candidate in mentions]
+                stop = sentence.list_end(stop, spans)
+                if index > last.sentence and opens and opens >= sentence.skipped(first) and sentence.ends(stop):
                     return True
         if count - 1 > last.sentence and self._read(count - 1).mentions:
             sentence, mentions = self._read(count - 1)
-            named = self._values.named(self._text[sentence.start : sentence.end]) or self._entry(count - 1)
+            names = self._values.named(self._text[sentence.start : sentence.end]) or self._entry(count - 1)
             alive = [stance for stance in self._stances(sentence, mentions, count - 1) if stance is not Stance.DENIED]
-            return bool(alive) and named is not None and not (named and named <= last.names)
+            return bool(alive) and names is not None and not (names and names <= last.names)
         return False
 
     def _is_against_another(self, last: Offer, offers: Sequence[Offer]) -> bool:
         """Whether another value was announced before a conclusion, and no sentence since then begins with a turn."""
-        others = [each.sentence for each in offers if each.strength > 3 and each.names != last.names]
-        if not others:
+        indices = [offer.sentence for offer in offers if offer.strength > 3 and offer.names != last.names]
+        if not indices:
             return False
-        own = self._tail[last.sentence]
-        concludes = Kind.SO in own.kinds or own.corrects()
-        since = self._tail[others[-1] + 1 : last.sentence + concludes]
+        statement = self._tail[last.sentence]
+        concludes = Kind.SO in statement.kinds or statement.corrects()
+        since = self._tail[indices[-1] + 1 : last.sentence + concludes]
         return not any(cue.kind is Kind.BUT and cue.first == 0 for sentence in since for cue in sentence.cues)
 
     def _are_alternatives(self, last: Offer) -> bool:
         """Whether a mark stands beside another mark with another value, with no words between them."""
-        before = [mark for mark in self._marks if mark.end <= last.span[0] and mark.names is not None]
+        marks = [mark for mark in self._marks if mark.end <= last.span[0] and mark.names is not None]
         if (
             last.strength < _MARK
-            or not before
-            or before[-1].names == last.names
-            or before[-1].channel != last.channel
-            or "\n\n" in self._text[before[-1].end : last.span[0]]
+            or not marks
+            or marks[-1].names == last.names
+            or marks[-1].channel != last.channel
+            or "\n\n" in self._text[marks[-1].end : last.span[0]]
         ):
             return False
-        said = words(self._text, before[-1].end, last.span[0])
-        spared = [cue for cue in cues(said) if cue.kind in (Kind.OR, Kind.MAYBE)]
-        return not any(map(str.isalnum, "".join(word.text for word in said))) or bool(spared)
+        phrase = words(self._text, marks[-1].end, last.span[0])
+        spared = [cue for cue in cues(phrase) if cue.kind in (Kind.OR, Kind.MAYBE)]
+        return not any(map(str.isalnum, "".join(word.text for word in phrase))) or bool(spared)
 
     def _denied(self, reads: Sequence[Read]) -> set[Names | None]:
         return {
-            each.value
-            for place, (sentence, mentions) in enumerate(reads)
-            for each, stance in zip(mentions, self._stances(sentence, mentions, place), strict=True)
+            mention.value
+            for index, (sentence, mentions) in enumerate(reads)
+            for mention, stance in zip(mentions, self._stances(sentence, mentions, index), strict=True)
             if stance is Stance.DENIED
         }
 
-    def _is_among_denied(self, place: int, word: int) -> bool:
+    def _is_among_denied(self, index: int, word: int) -> bool:
         """Whether an "or" stands before a mention that is denied."""
-        sentence, mentions = self._read(place)
-        stances = zip(mentions, self._stances(sentence, mentions, place), strict=True)
-        return any(stance is Stance.DENIED and sentence.place(each.span)[0] > word for each, stance in stances)
+        sentence, mentions = self._read(index)
+        stances = zip(mentions, self._stances(sentence, mentions, index), strict=True)
+        return any(stance is Stance.DENIED and sentence.place(mention.span)[0] > word for mention, stance in stances)
 
     def _is_bracketed(self, sentence: Sentence, mention: Mention) -> bool:
         """Whether a mention is a label in brackets that ends a sentence, or is the whole sentence with its text."""
-        shown = sentence.text[mention.start : mention.end]
-        rest = sentence.text[mention.end : sentence.end].strip(" *_$.")
-        return ("(" in shown[:1] or sentence.text[mention.start - 1 : mention.start] == "(") and not rest.strip(")")
+        text = sentence.text[mention.start : mention.end]
+        remainder = sentence.text[mention.end : sentence.end].strip(" *_$.")
+        return ("(" in text[:1] or sentence.text[mention.start - 1 : mention.start] == "(") and not remainder.strip(")")
 
     def _is_subject(self, sentence: Sentence, mention: Mention) -> bool:
         """Whether a sentence only describes an option, named by its text."""
         first, stop = sentence.place(mention.span)
-        shown = sentence.text[mention.start : mention.end].strip("*_ ")
-        is_text = len(shown) > 2 and first == 0
+        text = sentence.text[mention.start : mention.end].strip("*_ ")
+        is_text = len(text) > 2 and first == 0
         is_text = is_text and not any(cue.kind is Kind.OTHER for cue in sentence.cues)
         return is_text and any(
             cue.kind is Kind.IS
@@ -849,8 +885,8 @@ class _Reader:
 
     def _is_entry(self, sentence: Sentence, mention: Mention) -> bool:
         """Whether a sentence begins with a label and its text."""
-        shown = sentence.text[mention.start : mention.end]
-        return sentence.place(mention.span)[0] == 0 and len(shown) > 3 and shown.strip("(*")[1:2] in ").:"
+        text = sentence.text[mention.start : mention.end]
+        return sentence.place(mention.span)[0] == 0 and len(text) > 3 and text.strip("(*")[1:2] in ").:"
 
     def _is_led(self, sentence: Sentence, mentions: Sequence[Mention]) -> bool:
         """Whether a text begins with a label and its text.
@@ -861,8 +897,8 @@ class _Reader:
 
     def _is_short(self, mention: Mention) -> bool:
         """Whether a mention is a label, or begins with one."""
-        shown = self._text[mention.start : mention.end].strip("*_([ ")
-        return len(shown) < 3 or shown[1:2] in ").:"
+        text = self._text[mention.start : mention.end].strip("*_([ ")
+        return len(text) < 3 or text[1:2] in ").:"
 
     def _goes_on_plainly(self, sentence: Sentence, stop: int) -> bool:
         """Whether the text behind a comma does not name another value of the same kind."""
@@ -873,15 +909,15 @@ class _Reader:
             return True
         if any(cue.kind in _VERDICTS and cue.first == 0 and cue.stop == stop for cue in sentence.cues):
             return True
-        behind = sentence.words[stop + 1]
-        return sentence.text[behind.start].islower() and stop + 2 < len(sentence.words)
+        successor = sentence.words[stop + 1]
+        return sentence.text[successor.start].islower() and stop + 2 < len(sentence.words)
 
     def _is_left_open(self, sentence: Sentence, first: int) -> bool:
         """Whether a sentence doubts a mention, or supposes it: not behind a condition of its own, "If x is 3, y is C"."""
-        own = {cue.first for cue in sentence.cues if cue.kind is Kind.IF and cue.first == 0}
-        pauses = [place for place in range(first) if sentence.words[place].text in ",，、،"]
+        indices = {cue.first for cue in sentence.cues if cue.kind is Kind.IF and cue.first == 0}
+        pauses = [index for index in range(first) if sentence.words[index].text in ",，、،"]
         is_unreal = any(word.text in listed("unreal") for word in sentence.words[:first])
-        spared = own if pauses and not is_unreal else set()
+        spared = indices if pauses and not is_unreal else set()
         return any(
             cue.kind in _OPEN and (cue.stop <= first or cue.kind is not Kind.OTHER) and cue.first not in spared
             for cue in sentence.cues
@@ -892,12 +928,12 @@ class _Reader:
         return at > 0 and sentence.words[at - 1].text in ",，" and sentence.ends_in(_SO, at - 1) is not None
 
     def _leads_to(self, sentence: Sentence, at: int) -> bool:
-        before = sentence.words[at - 1].text
-        if before == "=":
+        prefix = sentence.words[at - 1].text
+        if prefix == "=":
             return at < 2 or sentence.words[at - 2].text not in "<>!≤≥≠~"
-        if before == ",":
+        if prefix == ",":
             return any(cue.kind is Kind.BECAUSE and cue.first == 0 for cue in sentence.cues)
-        return before in ":—–" or before in listed("places") or before in listed("auxiliaries")
+        return prefix in ":—–" or prefix in listed("places") or prefix in listed("auxiliaries")
 
     def _is_told_against(self, sentence: Sentence, mention: Mention) -> bool:
         """Whether a clause with a mention has a word against it."""
@@ -905,14 +941,15 @@ class _Reader:
         reasons = {cue.first for cue in sentence.cues if cue.kind is Kind.BECAUSE}
         while stop < len(sentence.words) and sentence.words[stop].text not in ",;—–-(，" and stop not in reasons:
             stop += 1
-        others = [
-            sentence.place(each.span)[0] for each in self._values.mentions(sentence.text, sentence.start, sentence.end)
+        indices = [
+            sentence.place(candidate.span)[0]
+            for candidate in self._values.mentions(sentence.text, sentence.start, sentence.end)
         ]
         for cue in sentence.cues:
             if cue.kind in _AGAINST and (
                 cue.stop <= first or first < sentence.place(mention.span)[1] <= cue.first < stop
             ):
-                if cue.kind is Kind.NOT and cue.first > first and any(other >= cue.stop for other in others):
+                if cue.kind is Kind.NOT and cue.first > first and any(index >= cue.stop for index in indices):
                     continue
                 return True
         return False
@@ -925,8 +962,8 @@ class _Reader:
     def _is_called_wrong(self, sentence: Sentence, mention: Mention, last: Offer) -> bool:
         """Whether a sentence calls a value wrong, and none behind the offer speaks of another: a review of all is none."""
         verdict = verdict_on(sentence, name_of(sentence.text[slice(*mention.span)]))
-        behind = [self._read(place).mentions for place in range(last.sentence + 1, len(self._tail))]
-        is_alone = all(each.value == mention.value for mentions in behind for each in mentions)
+        candidates = [self._read(index).mentions for index in range(last.sentence + 1, len(self._tail))]
+        is_alone = all(candidate.value == mention.value for mentions in candidates for candidate in mentions)
         return verdict is Verdict.REJECTS and is_alone
 
     # --- texts in which no sentence makes a choice
@@ -963,21 +1000,21 @@ class _Reader:
             named_lines = list(takewhile(bool, (values.named(line[0].strip()) for line in lines)))
             if len(named_lines) == len(lines):
                 return self._found(frozenset().union(*(each for each in named_lines if each)), "line", lines[-1].span())
-        for place, beside in ((-1, -2), (0, 1)):
+        for index, position in ((-1, -2), (0, 1)):
             if (
                 not lines
-                or (names := values.named(lines[place][0].strip())) is None
-                or lines[place][0].rstrip(" *_").endswith((":", "："))
-                or self._are_unmade(*lines[place].span())
+                or (names := values.named(lines[index][0].strip())) is None
+                or lines[index][0].rstrip(" *_").endswith((":", "："))
+                or self._are_unmade(*lines[index].span())
             ):
                 continue
-            other = values.named(lines[beside][0].strip()) if len(lines) > 1 else None
+            other = values.named(lines[position][0].strip()) if len(lines) > 1 else None
             if other is not None and other != names:
                 return Commitment(None, "conflicting_answers", "line")
-            offer = Offer(names, lines[place].span(), self._sentence_at(lines[place].start()), 2, "line")
+            offer = Offer(names, lines[index].span(), self._sentence_at(lines[index].start()), 2, "line")
             if names and self._is_unmade(offer):
                 return Commitment(None, "conflicting_answers", "line")
-            return self._found(names, "line", lines[place].span())
+            return self._found(names, "line", lines[index].span())
         return self._stated(end)
 
     def _only_told(self, reads: Sequence[Read]) -> Mention | None:
@@ -985,29 +1022,34 @@ class _Reader:
         of it"; None if the sentence doubts, denies or supposes something. A condition before it is that of the question.
         """
         sentence, mentions = reads[0]
-        named = [each for _, others in reads for each in others]
-        if not mentions or sentence.asks or len({each.value for each in named}) > 1 or any(map(self._is_short, named)):
+        candidates = [mention for _, rivals in reads for mention in rivals]
+        if (
+            not mentions
+            or sentence.asks
+            or len({mention.value for mention in candidates}) > 1
+            or any(map(self._is_short, candidates))
+        ):
             return None
         first = mentions[0]
-        place = sentence.place(first.span)[0]
-        commas = [at for at in range(place) if sentence.words[at].text in ",，、،"]
+        index = sentence.place(first.span)[0]
+        commas = [at for at in range(index) if sentence.words[at].text in ",，、،"]
         # The "well" of "as well" does not turn to something else.
-        inner = {at for cue in sentence.cues if cue.kind is Kind.ALSO for at in range(cue.first + 1, cue.stop)}
-        against = [cue for cue in sentence.cues if cue.kind in _NOT_PLAIN and cue.first not in inner]
+        indices = {at for cue in sentence.cues if cue.kind is Kind.ALSO for at in range(cue.first + 1, cue.stop)}
+        against = [cue for cue in sentence.cues if cue.kind in _NOT_PLAIN and cue.first not in indices]
         is_plain = all(cue.kind is Kind.IF and cue.first == 0 and commas for cue in against)
-        before = sentence.skipped(place) - 1
+        previous = sentence.skipped(index) - 1
         is_read = (
-            before < 0
-            or sentence.words[before].text[0].isdigit()
-            or sentence.words[before].text in listed("auxiliaries")
-            or any(c.first <= before < c.stop for c in sentence.cues)
+            previous < 0
+            or sentence.words[previous].text[0].isdigit()
+            or sentence.words[previous].text in listed("auxiliaries")
+            or any(c.first <= previous < c.stop for c in sentence.cues)
         )
         if not is_read or not self._goes_on_plainly(sentence, sentence.place(first.span)[1]):
             return None  # "Paris, Texas" is another place, and so is "near Paris".
         is_led_on = self._text[first.end : sentence.end + 1].lstrip("*_ ").startswith((":", "："))
         is_word = _WORD.search(sentence.text, first.start, first.end) is not None and not is_led_on
         # "There are many towns, and Paris is one of them" tells of more than the option.
-        is_alone = sentence.ends_in(_JOINS, place) is None
+        is_alone = sentence.ends_in(_JOINS, index) is None
         is_told = (
             is_plain
             and is_alone
@@ -1020,21 +1062,21 @@ class _Reader:
         """Whether a line is nothing but "or"."""
         if len(line.split(maxsplit=_MAX_OR_WORDS)) > _MAX_OR_WORDS:
             return False
-        said = words(line)
-        return any(cue.kind is Kind.OR and cue.first == 0 and cue.stop == len(said) for cue in cues(said))
+        phrase = words(line)
+        return any(cue.kind is Kind.OR and cue.first == 0 and cue.stop == len(phrase) for cue in cues(phrase))
 
     def _are_unmade(self, start: int, end: int) -> bool:
         """Whether a line asks or denies what it mentions."""
-        for place, sentence in enumerate(self._tail):
+        for index, sentence in enumerate(self._tail):
             if start <= sentence.start < end:
                 if sentence.asks and not self._values.may_ask:
                     return True
-                if any(stance in UNMADE for stance in self._stances(*self._read(place), place)):
+                if any(stance in UNMADE for stance in self._stances(*self._read(index), index)):
                     return True
         return False
 
-    def _sentence_at(self, place: int) -> int:
-        return next((n for n, each in enumerate(self._tail) if each.end > place), len(self._tail) - 1)
+    def _sentence_at(self, index: int) -> int:
+        return next((n for n, sentence in enumerate(self._tail) if sentence.end > index), len(self._tail) - 1)
 
     def _found(self, names: Names, channel: str, span: Span) -> Commitment:
         if not names:
@@ -1046,50 +1088,56 @@ class _Reader:
         none: Commitment = Commitment(None, "no_answer")
         if end > _MAX_SHORT_CHARS or not self._tail or self._tail[0].start >= end:
             return none
-        reads = [self._read(place) for place, each in enumerate(self._tail) if each.start < end]
+        reads = [self._read(index) for index, statement in enumerate(self._tail) if statement.start < end]
         is_led = self._is_led(*reads[0])
         alive = {
-            each.value
-            for place, (sentence, mentions) in enumerate(reads)
-            for each, stance in zip(mentions, self._stances(sentence, mentions, place), strict=True)
+            mention.value
+            for index, (sentence, mentions) in enumerate(reads)
+            for mention, stance in zip(mentions, self._stances(sentence, mentions, index), strict=True)
             if stance not in UNMADE
-            and not self._is_in_reason(sentence, each)
-            and not (is_led and place and stance is Stance.STATED and not self._is_short(each))
+            and not self._is_in_reason(sentence, mention)
+            and not (is_led and index and stance is Stance.STATED and not self._is_short(mention))
         }
         if len(alive) != 1 or not next(iter(alive)) or alive & self._denied(reads):
             return none
         if (only := self._only_told(reads)) is not None:
             return self._found(only.value or CONFLICT, "line", only.span)
-        for place in (0,) if is_led else (len(reads) - 1, 0):
-            sentence, mentions = reads[place]
-            for each, stance in zip(mentions, self._stances(sentence, mentions, place), strict=True):
-                first, stop = sentence.place(each.span)
+        for index in (0,) if is_led else (len(reads) - 1, 0):
+            sentence, mentions = reads[index]
+            for mention, stance in zip(mentions, self._stances(sentence, mentions, index), strict=True):
+                first, stop = sentence.place(mention.span)
                 if stop < len(sentence.words) and sentence.words[stop].text in ":：":
                     continue
                 if (
                     stance in UNMADE
-                    or not (sentence.ends(stop) or self._is_entry(sentence, each) or self._is_subject(sentence, each))
-                    or self._is_told_against(sentence, each)
+                    or not (
+                        sentence.ends(stop) or self._is_entry(sentence, mention) or self._is_subject(sentence, mention)
+                    )
+                    or self._is_told_against(sentence, mention)
                 ):
                     continue
-                if place == 0 and len(reads) > 1 and not any(map(str.isalpha, sentence.text[each.start : each.end])):
+                if (
+                    index == 0
+                    and len(reads) > 1
+                    and not any(map(str.isalpha, sentence.text[mention.start : mention.end]))
+                ):
                     continue
                 at = sentence.skipped(first)
                 if self._is_left_open(sentence, first):
                     continue
-                if any(cue.kind is Kind.OR and not self._is_among_denied(place, cue.first) for cue in sentence.cues):
+                if any(cue.kind is Kind.OR and not self._is_among_denied(index, cue.first) for cue in sentence.cues):
                     continue
                 if at == 0 and not self._goes_on_plainly(sentence, stop):
                     continue
                 if (
-                    self._is_bracketed(sentence, each)
+                    self._is_bracketed(sentence, mention)
                     or at == 0
                     or sentence.ends_in(frozenset([Kind.IS, Kind.SO, Kind.CHOOSE]), at)
                     or self._leads_to(sentence, at)
                     or self._is_concluded_subject(sentence, at)
                 ):
-                    offer = Offer(each.value or CONFLICT, each.span, place, 2, "line")
-                    return none if self._is_unmade(offer) else self._found(offer.names, "line", each.span)
+                    offer = Offer(mention.value or CONFLICT, mention.span, index, 2, "line")
+                    return none if self._is_unmade(offer) else self._found(offer.names, "line", mention.span)
         return none
 
 

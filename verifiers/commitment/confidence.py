@@ -17,10 +17,10 @@ def without_confidence(text: str, start: int, end: int) -> str:
     """A text of the same length, with spaces for statements of confidence in a span: `12 (confidence: 95%)`."""
     if not _may_tell(text, start, end):
         return text
-    for place in sorted(place for kind in _NOUNS for place in places(kind, text, start, end))[-_MAX_PLACES:]:
-        aside = _aside(text, max(start, place - _MAX_CHARS), min(end, place + _MAX_CHARS), place)
-        if aside is not None:
-            text = text[: aside[0]] + " " * (aside[1] - aside[0]) + text[aside[1] :]
+    for index in sorted(index for kind in _NOUNS for index in places(kind, text, start, end))[-_MAX_PLACES:]:
+        span = _aside(text, max(start, index - _MAX_CHARS), min(end, index + _MAX_CHARS), index)
+        if span is not None:
+            text = text[: span[0]] + " " * (span[1] - span[0]) + text[span[1] :]
     return text
 
 
@@ -28,52 +28,54 @@ def is_confidence(text: str, start: int, end: int) -> bool:
     """Whether a line only states the confidence of a response."""
     if end - start > 2 * _MAX_CHARS or not _may_tell(text, start, end):
         return False
-    said = [word for word in words(text, start, end) if word.text not in "#>.。"]
-    found = cues(said)
-    return any(_statement(said, found, cue) == (0, len(said)) for cue in found if cue.kind is Kind.CERTAINTY)
+    phrase = [word for word in words(text, start, end) if word.text not in "#>.。"]
+    signals = cues(phrase)
+    return any(_statement(phrase, signals, cue) == (0, len(phrase)) for cue in signals if cue.kind is Kind.CERTAINTY)
 
 
 def _may_tell(text: str, start: int, end: int) -> bool:
-    shown = text[start:end].lower()
-    return any(noun in shown for noun in openings(*_NOUNS))
+    display = text[start:end].lower()
+    return any(noun in display for noun in openings(*_NOUNS))
 
 
-def _aside(text: str, start: int, end: int, place: int) -> tuple[int, int] | None:
+def _aside(text: str, start: int, end: int, index: int) -> tuple[int, int] | None:
     """The span of a statement of confidence around a place, with the signs that part it from the answer before."""
-    said = words(text, start, end)
-    found = cues(said)
-    for cue in found:
-        statement = _statement(said, found, cue) if said[cue.stop - 1].end > place >= said[cue.first].start else None
+    phrase = words(text, start, end)
+    signals = cues(phrase)
+    for cue in signals:
+        statement = (
+            _statement(phrase, signals, cue) if phrase[cue.stop - 1].end > index >= phrase[cue.first].start else None
+        )
         if statement is None or statement[0] == 0:
             continue
         first, stop = statement
-        before, last = said[first - 1], said[stop - 1].end
-        behind = said[stop] if stop < len(said) else None
-        if before.text in _BRACKETS and behind and behind.text == _BRACKETS[before.text]:
-            return before.start, behind.end
-        is_last = behind is None or behind.text in ".。|" or "\n" in text[last : behind.start]
-        if before.text in _PARTS and is_last and not _SIGNS.isdisjoint(word.text for word in said[first:stop]):
-            return before.start, last
-        article = any(each.kind is Kind.THE and each.stop == first for each in found)
-        goes_on = behind is not None and behind.text.isalpha() and not is_last
-        if not goes_on and _is_with(found, first - article):
-            return said[first - article - 1].start, last
+        predecessor, last = phrase[first - 1], phrase[stop - 1].end
+        successor = phrase[stop] if stop < len(phrase) else None
+        if predecessor.text in _BRACKETS and successor and successor.text == _BRACKETS[predecessor.text]:
+            return predecessor.start, successor.end
+        is_last = successor is None or successor.text in ".。|" or "\n" in text[last : successor.start]
+        if predecessor.text in _PARTS and is_last and not _SIGNS.isdisjoint(word.text for word in phrase[first:stop]):
+            return predecessor.start, last
+        article = any(signal.kind is Kind.THE and signal.stop == first for signal in signals)
+        goes_on = successor is not None and successor.text.isalpha() and not is_last
+        if not goes_on and _is_with(signals, first - article):
+            return phrase[first - article - 1].start, last
     return None
 
 
-def _is_with(found: Sequence[Cue], place: int) -> bool:
-    return any(each.kind is Kind.ASIDE and each.stop == place for each in found)
+def _is_with(cues: Sequence[Cue], index: int) -> bool:
+    return any(cue.kind is Kind.ASIDE and cue.stop == index for cue in cues)
 
 
-def _statement(said: Sequence[Word], found: Sequence[Cue], cue: Cue) -> tuple[int, int] | None:
+def _statement(phrase: Sequence[Word], cues: Sequence[Cue], cue: Cue) -> tuple[int, int] | None:
     """The words of a statement of confidence: the amount or degree, and the cue that names it."""
     if cue.kind not in _NOUNS:
         return None
-    amounts = {each.first for each in found if each.kind is Kind.DEGREE}
-    amounts |= {place for place, word in enumerate(said) if word.text[0].isdigit() or word.text in "%~\\/"}
-    leads = {place for each in found if each.kind in _LEADS for place in range(each.first, each.stop)}
-    leads |= {place for place, word in enumerate(said) if word.text in _SIGNS}
-    mine = {each.first for each in found if each.kind is Kind.RIGHT}
+    amounts = {signal.first for signal in cues if signal.kind is Kind.DEGREE}
+    amounts |= {index for index, word in enumerate(phrase) if word.text[0].isdigit() or word.text in "%~\\/"}
+    leads = {index for signal in cues if signal.kind in _LEADS for index in range(signal.first, signal.stop)}
+    leads |= {index for index, word in enumerate(phrase) if word.text in _SIGNS}
+    mine = {signal.first for signal in cues if signal.kind is Kind.RIGHT}
     first, stop = cue.first, cue.stop
     while (first - 1 in amounts or first - 1 in mine) and cue.first - first < _MAX_WORDS:
         first -= 1

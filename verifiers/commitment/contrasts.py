@@ -19,8 +19,8 @@ _OPENS = frozenset("($[\\\"'“‘")
 def denials() -> frozenset[str]:
     """The words that deny, in all languages, however they stand in a clause."""
     verdicts = [lexicon["verdict"] for lexicon in languages().values()]
-    found = {word for verdict in verdicts for slot in ("no", "not") for word in verdict.get(slot, ())}
-    return frozenset(word for word in found | listed("verb_denials") if word.isalpha())
+    members = {word for verdict in verdicts for slot in ("no", "not") for word in verdict.get(slot, ())}
+    return frozenset(word for word in members | listed("verb_denials") if word.isalpha())
 
 
 def joins(word: Word) -> bool:
@@ -28,33 +28,37 @@ def joins(word: Word) -> bool:
     return word.text in single(Kind.JOINS, Kind.BUT)
 
 
-def contrasts(text: str, said: Sequence[Word], found: Sequence[Cue]) -> list[Cue]:
+def contrasts(text: str, phrase: Sequence[Word], cues: Sequence[Cue]) -> list[Cue]:
     """The denials of values that are set against others, each as a cue over its word."""
-    known = denials()
-    positions = [position for position, word in enumerate(said) if word.text in known]
+    terms = denials()
+    positions = [position for position, word in enumerate(phrase) if word.text in terms]
     return [
         Cue(Kind.NOT, position, position + 1)
         for position in positions
-        if position and _is_contrast(text, said, found, position)
+        if position and _is_contrast(text, phrase, cues, position)
     ]
 
 
-def contrast_start(said: Sequence[Word]) -> int | None:
+def contrast_start(phrase: Sequence[Word]) -> int | None:
     """Where words between two values begin to set the second one against the first; None if no joint does."""
-    positions = [position for position, word in enumerate(said) if word.text in denials()]
-    joints = [said[position - 1] for position in positions[-1:] if position]
+    positions = [position for position, word in enumerate(phrase) if word.text in denials()]
+    joints = [phrase[position - 1] for position in positions[-1:] if position]
     return next((word.start for word in joints if word.text in _COMMAS or joins(word)), None)
 
 
-def _is_contrast(text: str, said: Sequence[Word], found: Sequence[Cue], position: int) -> bool:
-    if said[position - 1].text not in _COMMAS and not joins(said[position - 1]):
+def _is_contrast(text: str, phrase: Sequence[Word], cues: Sequence[Cue], position: int) -> bool:
+    if phrase[position - 1].text not in _COMMAS and not joins(phrase[position - 1]):
         return False
     stop = position + 1
-    while behind := [cue.stop for cue in found if cue.kind in _LEADS and cue.first == stop]:
-        stop = max(behind)
-    while stop < len(said) and said[stop].text in _OPENS:
+    while indices := [cue.stop for cue in cues if cue.kind in _LEADS and cue.first == stop]:
+        stop = max(indices)
+    while stop < len(phrase) and phrase[stop].text in _OPENS:
         stop += 1
-    return stop < len(said) and _is_value(text, said[stop]) and any(_is_value(text, said[at]) for at in range(position))
+    return (
+        stop < len(phrase)
+        and _is_value(text, phrase[stop])
+        and any(_is_value(text, phrase[at]) for at in range(position))
+    )
 
 
 def _is_value(text: str, word: Word) -> bool:

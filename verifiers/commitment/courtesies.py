@@ -33,16 +33,16 @@ _MAX_SENTENCES = 3
 _MAX_CHARS = 200
 
 
-def without_courtesy(text: str, begin: int, end: int) -> int:
+def without_courtesy(text: str, origin: int, end: int) -> int:
     """The end of a part of a text without the courtesies, the check or the note at its end. A part of nothing else keeps them."""
-    for ended in _END_OF_PROOF.finditer(text, max(begin, end - _MAX_SIGN_CHARS), end):
+    for ended in _END_OF_PROOF.finditer(text, max(origin, end - _MAX_SIGN_CHARS), end):
         end = ended.start() if ended.end() == end else end
     for _ in range(_MAX_SENTENCES):
-        start = _last_courtesy(text, max(begin, end - _MAX_CHARS), end)
+        start = _last_courtesy(text, max(origin, end - _MAX_CHARS), end)
         if start is None:
             break
-        end = strip(text, begin, start)[1]
-    return without_afterword(text, begin, end)
+        end = strip(text, origin, start)[1]
+    return without_afterword(text, origin, end)
 
 
 _SIGN_OF_END = r"(?:\\(?:blacksquare|square|Box|qed|QED)(?![a-zA-Z])|[∎□■◻◼]|\bQ\.?E\.?D\b\.?|\bCQFD\b)"
@@ -56,20 +56,20 @@ def _last_courtesy(text: str, first: int, end: int) -> int | None:
     line = text.rfind("\n", first, end - 1) + 1
     if line and is_confidence(text, line, end):
         return line
-    starts = [place + len(stop) for stop in _STOPS if (place := text.rfind(stop, first, end - 1)) >= 0]
-    start = max(starts, default=None)
+    origins = [index + len(stop) for stop in _STOPS if (index := text.rfind(stop, first, end - 1)) >= 0]
+    start = max(origins, default=None)
     return start if start is not None and _is_courtesy(text, start, end) else None
 
 
 def _is_courtesy(text: str, start: int, end: int) -> bool:
     if not _PLAIN.fullmatch(text, start, end):
         return False
-    said = [word for word in words(text, start, end) if word.text not in "¡¿"]
-    if not said or said[0].text not in openings(Kind.COURTESY):
+    phrase = [word for word in words(text, start, end) if word.text not in "¡¿"]
+    if not phrase or phrase[0].text not in openings(Kind.COURTESY):
         return False
-    found = cues(said)
-    stop = max((cue.stop for cue in found if cue.kind is Kind.COURTESY and cue.first == 0), default=0)
-    if not stop or any(cue.kind in _SAYS_MORE and cue.first >= stop for cue in found):
+    signals = cues(phrase)
+    stop = max((cue.stop for cue in signals if cue.kind is Kind.COURTESY and cue.first == 0), default=0)
+    if not stop or any(cue.kind in _SAYS_MORE and cue.first >= stop for cue in signals):
         return False
-    shown = [text[word.start : word.end] for word in said[stop:]]
-    return not any(len(word) == 1 and word.isascii() and word.isupper() and word != "I" for word in shown)
+    texts = [text[word.start : word.end] for word in phrase[stop:]]
+    return not any(len(word) == 1 and word.isascii() and word.isupper() and word != "I" for word in texts)

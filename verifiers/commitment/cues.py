@@ -175,16 +175,16 @@ _CHOICE = re.compile(r"\(([^()]*)\)")
 def words(text: str, start: int = 0, end: int | None = None) -> list[Word]:
     """The words between two places. Emphasis is not a word, nor are commands for words within mathematics."""
     end = len(text) if end is None else end
-    said = [
-        _new(Word, (each[0].lower().replace("\u2019", "'"), *each.span()))
-        for each in _WORD.finditer(text, start, end)
-        if each.lastindex is None
+    phrase = [
+        _new(Word, (match[0].lower().replace("\u2019", "'"), *match.span()))
+        for match in _WORD.finditer(text, start, end)
+        if match.lastindex is None
     ]
     has_name = text.find("May", start, end) >= 0 or text.find("NO", start, end) >= 0
-    return _with_names(text, said) if has_name else said
+    return _with_names(text, phrase) if has_name else phrase
 
 
-def _with_names(text: str, said: Sequence[Word]) -> list[Word]:
+def _with_names(text: str, phrase: Sequence[Word]) -> list[Word]:
     """The words, with capitals where they are names: the month of "May 5, 2021" is not the verb of "may be 5", and the
     formula NO2 is not a denial.
     """
@@ -192,7 +192,7 @@ def _with_names(text: str, said: Sequence[Word]) -> list[Word]:
         word._replace(text=text[word.start : word.end])
         if word.text in _NAMES and _NAMES[word.text].match(text, word.start)
         else word
-        for word in said
+        for word in phrase
     ]
 
 
@@ -204,9 +204,9 @@ _NAMES = {
 
 def first_word(text: str, start: int, end: int) -> str:
     """The text of the first word between two places; empty if there is no word."""
-    for each in _WORD.finditer(text, start, end):
-        if each.lastindex is None:
-            return each[0].lower().replace("\u2019", "'")
+    for match in _WORD.finditer(text, start, end):
+        if match.lastindex is None:
+            return match[0].lower().replace("\u2019", "'")
     return ""
 
 
@@ -227,73 +227,73 @@ class _Node:
         """The languages that the phrase identifies, one bit per language."""
 
 
-def cues(said: Sequence[Word]) -> list[Cue]:
+def cues(phrase: Sequence[Word]) -> list[Cue]:
     """The longest phrase of each kind that begins at each word, in order, without those inside a neutral phrase.
 
     A word that means something else in English counts if a longer or clearer phrase or several such words identify its
     language, or if the text holds no English and a letter outside ASCII.
     """
     trie, skipped = _trie(), adverbs()
-    texts = [word.text for word in said]
-    found: list[tuple[Cue, int]] = []
+    texts = [word.text for word in phrase]
+    hits: list[tuple[Cue, int]] = []
     spoken, neutral, count = _ENGLISH, 0, len(texts)
     for first, text in enumerate(texts):
         if (node := trie.get(text)) is None:
             continue
         longest: dict[Kind, tuple[int, int]] = {}
-        place = first + 1
+        index = first + 1
         while node is not None:
             spoken |= node.plain
-            for kind, known in node.kinds.items():
-                longest[kind] = place, known
+            for kind, limit in node.kinds.items():
+                longest[kind] = index, limit
             following = node.following
             if not following:
                 break
-            while place < count and texts[place] not in following and texts[place] in skipped:
-                place += 1
-            node = following.get(texts[place]) if place < count else None
-            place += 1
+            while index < count and texts[index] not in following and texts[index] in skipped:
+                index += 1
+            node = following.get(texts[index]) if index < count else None
+            index += 1
         if Kind.NEUTRAL in longest:
             neutral = max(neutral, longest[Kind.NEUTRAL][0])
-        for kind, (stop, known) in longest.items():
+        for kind, (stop, limit) in longest.items():
             if stop > neutral or kind is Kind.NEUTRAL:
-                found.append((_new(Cue, (kind, first, stop)), known))
-    if not any(known & _ENGLISH for _, known in found) and (_is_foreign(said) or _is_covered(said, found)):
-        return [cue for cue, _ in found]
-    kept = [cue for cue, known in found if known & spoken]
-    if len(found) - len(kept) < _SEVERAL:
-        return kept
-    spoken |= _told_by_several(texts, [(cue, known) for cue, known in found if not known & spoken])
-    return [cue for cue, known in found if known & spoken]
+                hits.append((_new(Cue, (kind, first, stop)), limit))
+    if not any(limit & _ENGLISH for _, limit in hits) and (_is_foreign(phrase) or _is_covered(phrase, hits)):
+        return [cue for cue, _ in hits]
+    signals = [cue for cue, limit in hits if limit & spoken]
+    if len(hits) - len(signals) < _SEVERAL:
+        return signals
+    spoken |= _told_by_several(texts, [(cue, limit) for cue, limit in hits if not limit & spoken])
+    return [cue for cue, limit in hits if limit & spoken]
 
 
 _SEVERAL = 3
 
 
-def _told_by_several(texts: Sequence[str], found: Sequence[tuple[Cue, int]]) -> int:
+def _told_by_several(texts: Sequence[str], hits: Sequence[tuple[Cue, int]]) -> int:
     """The languages, one bit each, of which several words stand together that tell nothing alone: "la … est … ou"."""
     by_language: dict[int, set[str]] = {}
-    for cue, known in found:
-        for bit in range(known.bit_length()):
-            if known >> bit & 1 and len(texts[cue.first]) > 1:
+    for cue, limit in hits:
+        for bit in range(limit.bit_length()):
+            if limit >> bit & 1 and len(texts[cue.first]) > 1:
                 by_language.setdefault(bit, set()).add(texts[cue.first])
-    return sum(1 << bit for bit, told in by_language.items() if len(told) >= _SEVERAL)
+    return sum(1 << bit for bit, terms in by_language.items() if len(terms) >= _SEVERAL)
 
 
-def _is_foreign(said: Sequence[Word]) -> bool:
-    return any(not word.text.isascii() for word in said)
+def _is_foreign(phrase: Sequence[Word]) -> bool:
+    return any(not word.text.isascii() for word in phrase)
 
 
-def _is_covered(said: Sequence[Word], found: Sequence[tuple[Cue, int]]) -> bool:
+def _is_covered(phrase: Sequence[Word], hits: Sequence[tuple[Cue, int]]) -> bool:
     """Whether all words belong to one lexicon: "10 o 20"."""
-    covered = {place for cue, _ in found for place in range(cue.first, cue.stop)}
-    return all(place in covered for place, word in enumerate(said) if word.text.isalpha())
+    covered = {index for cue, _ in hits for index in range(cue.first, cue.stop)}
+    return all(index in covered for index, word in enumerate(phrase) if word.text.isalpha())
 
 
 def phrases(text: str) -> Iterator[str]:
     """All forms of a phrase of the lexicon, one for each combination of its choices."""
-    parts = _CHOICE.split(text)
-    for chosen in product(*(part.split("|") if place % 2 else (part,) for place, part in enumerate(parts))):
+    texts = _CHOICE.split(text)
+    for chosen in product(*(part.split("|") if index % 2 else (part,) for index, part in enumerate(texts))):
         yield " ".join("".join(chosen).split())
 
 
@@ -307,8 +307,8 @@ def _parts(text: str) -> Sequence[Sequence[tuple[str, ...]]]:
     """
     if _GLUED.search(text):
         return [[tuple(word.text for word in words(phrase)) for phrase in phrases(text)]]
-    parts = [part.split("|") if place % 2 else [part] for place, part in enumerate(_CHOICE.split(text)) if part.strip()]
-    return [[tuple(word.text for word in words(choice)) for choice in part] for part in parts]
+    slots = [part.split("|") if index % 2 else [part] for index, part in enumerate(_CHOICE.split(text)) if part.strip()]
+    return [[tuple(word.text for word in words(choice)) for choice in part] for part in slots]
 
 
 @cache
@@ -325,41 +325,41 @@ def _parsed(language: str) -> Sequence[tuple[Kind, Sequence[Sequence[tuple[str, 
 
 def _words(language: str) -> set[str]:
     """All words of a lexicon's phrases."""
-    return {word for _, parts in _parsed(language) for part in parts for choice in part for word in choice}
+    return {word for _, slots in _parsed(language) for part in slots for choice in part for word in choice}
 
 
 def shortest(kinds: Set[Kind]) -> Iterator[tuple[str, ...]]:
     """The words of the phrases of some kinds in all languages, without the parts that may be left out."""
-    for parts in _of(kinds):
-        for chosen in product(*(part for part in parts if () not in part)):
+    for slots in _of(kinds):
+        for chosen in product(*(part for part in slots if () not in part)):
             yield tuple(chain.from_iterable(chosen))
 
 
 def words_of(kinds: Set[Kind]) -> set[str]:
     """All words of the phrases of some kinds."""
-    return {word for parts in _of(kinds) for part in parts for choice in part for word in choice}
+    return {word for slots in _of(kinds) for part in slots for choice in part for word in choice}
 
 
 def first_words(kinds: Set[Kind]) -> set[str]:
     """The words that a phrase of some kinds may begin with."""
-    return {choice[0] for parts in _of(kinds) for choice in _ahead(parts)}
+    return {choice[0] for slots in _of(kinds) for choice in _ahead(slots)}
 
 
 def last_words(kinds: Set[Kind]) -> set[str]:
     """The words that a phrase of some kinds may end in."""
-    return {choice[-1] for parts in _of(kinds) for choice in _ahead(reversed(parts))}
+    return {choice[-1] for slots in _of(kinds) for choice in _ahead(reversed(slots))}
 
 
-def _ahead(parts: Iterable[Sequence[tuple[str, ...]]]) -> Iterator[tuple[str, ...]]:
+def _ahead(slots: Iterable[Sequence[tuple[str, ...]]]) -> Iterator[tuple[str, ...]]:
     """The choices up to the first part that may not be left out."""
-    for part in parts:
+    for part in slots:
         yield from filter(None, part)
         if () not in part:
             return
 
 
 def _of(kinds: Set[Kind]) -> Iterator[Sequence[Sequence[tuple[str, ...]]]]:
-    return (parts for language in languages() for kind, parts in _parsed(language) if kind in kinds)
+    return (slots for language in languages() for kind, slots in _parsed(language) if kind in kinds)
 
 
 @cache
@@ -405,9 +405,9 @@ def vocabulary() -> frozenset[str]:
 def _trie() -> Mapping[str, _Node]:
     root = _Node()
     english = {*_words("en"), *languages()["en"]["english"]}
-    for bit, language in enumerate(sorted(languages(), key=lambda each: each != "en")):
-        for kind, parts in _parsed(language):
-            for node, (phrase, is_english) in _ends(root, parts, english).items():
+    for bit, language in enumerate(sorted(languages(), key=lambda item: item != "en")):
+        for kind, slots in _parsed(language):
+            for node, (phrase, is_english) in _ends(root, slots, english).items():
                 is_plain = len(phrase) >= _PLAIN_CHARS or not phrase.isascii()
                 node.plain |= (is_plain and not is_english) << bit
                 node.kinds[kind] = node.kinds.get(kind, 0) | 1 << bit
@@ -415,22 +415,22 @@ def _trie() -> Mapping[str, _Node]:
 
 
 def _ends(
-    root: _Node, parts: Sequence[Sequence[tuple[str, ...]]], english: set[str]
+    root: _Node, slots: Sequence[Sequence[tuple[str, ...]]], english: set[str]
 ) -> Mapping[_Node, tuple[str, bool]]:
     """Add all forms of a phrase to the tree: their last nodes, each with its letters and whether all is English."""
-    found = {root: ("", True)}
-    for part in parts:
+    table = {root: ("", True)}
+    for part in slots:
         choices = [(choice, "".join(choice), english.issuperset(choice)) for choice in part]
-        found = {
-            _end(node, choice): (before + letters, was_english and is_english)
-            for node, (before, was_english) in found.items()
+        table = {
+            _end(node, choice): (prefix + letters, was_english and is_english)
+            for node, (prefix, was_english) in table.items()
             for choice, letters, is_english in choices
         }
-    return found
+    return table
 
 
-def _end(node: _Node, said: Sequence[str]) -> _Node:
-    for word in said:
+def _end(node: _Node, texts: Sequence[str]) -> _Node:
+    for word in texts:
         if (following := node.following.get(word)) is None:
             following = node.following[word] = _Node()
         node = following

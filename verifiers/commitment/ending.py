@@ -33,11 +33,11 @@ def stated_at_end(response: str, params: ExtractionParams, reads: Callable[[str]
     if segment.reason != "found":
         return None
     end = without_courtesy(response, segment.start, segment.end)
-    begin = max(segment.start, end - _MAX_CHARS)
-    line = trim(response, max(begin, response.rfind("\n", begin, end) + 1), end)
+    start = max(segment.start, end - _MAX_CHARS)
+    line = trim(response, max(start, response.rfind("\n", start, end) + 1), end)
     if reads(response[slice(*line)]):
         return line
-    *_, last = [None, *(each for each in sentences(response, begin, end) if not _is_unreal(each))]
+    *_, last = [None, *(sentence for sentence in sentences(response, start, end) if not _is_unreal(sentence))]
     if last is None or last.asks:
         return None
     for span in _said(last, reads):
@@ -54,14 +54,14 @@ def _said(sentence: Sentence, reads: Callable[[str], bool]) -> Iterator[Span]:
     text, end = sentence.text, sentence.end
     if (bracket := _IN_BRACKETS.search(text, sentence.start, end)) and not text[bracket.end() : end].strip(" ."):
         yield bracket.span("formula")
-    starts = sorted({sentence.words[cue.stop - 1].end for cue in sentence.cues if cue.kind in _LEADS})
-    for start in starts:
+    origins = sorted({sentence.words[cue.stop - 1].end for cue in sentence.cues if cue.kind in _LEADS})
+    for start in origins:
         yield trim(text, start, end)
     aparts = [*_APART.finditer(text, sentence.start, end)]
-    before = [max([sentence.start, *(start for start in starts if start <= apart.start())]) for apart in aparts]
-    if not any(reads(text[slice(*trim(text, start, at.start()))]) for start, at in zip(before, aparts, strict=True)):
-        yield from (trim(text, apart.end(), end) for apart in reversed(aparts))
-    formulas = [trim(text, *found.span()) for found in _FORMULA.finditer(text, sentence.start, end)]
+    indices = [max([sentence.start, *(start for start in origins if start <= match.start())]) for match in aparts]
+    if not any(reads(text[slice(*trim(text, start, at.start()))]) for start, at in zip(indices, aparts, strict=True)):
+        yield from (trim(text, match.end(), end) for match in reversed(aparts))
+    formulas = [trim(text, *hit.span()) for hit in _FORMULA.finditer(text, sentence.start, end)]
     stated = [span for span in formulas if _is_stated(sentence, span)]
     yield from stated if len(stated) == 1 else ()
 

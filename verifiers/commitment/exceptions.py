@@ -15,29 +15,29 @@ _PAUSES = frozenset(",;:，；：、،؛—–()（）")
 _MAX_WORDS = 14
 
 
-def is_exception(said: Sequence[Word], found: Sequence[Cue], stop: int) -> bool:
+def is_exception(phrase: Sequence[Word], cues: Sequence[Cue], stop: int) -> bool:
     """Whether the subject that ends at a place, before its verb, is an option or a claim that is called false."""
     first = stop
     while (
-        first and said[first - 1].text not in _PAUSES and not any(c.stop == first and c.kind in _BEGINS for c in found)
+        first and phrase[first - 1].text not in _PAUSES and not any(c.stop == first and c.kind in _BEGINS for c in cues)
     ):
         first -= 1
     if not 0 < stop - first <= _MAX_WORDS:
         return False
-    subject = [cue for cue in found if first <= cue.first and cue.stop <= stop]
+    subject = [cue for cue in cues if first <= cue.first and cue.stop <= stop]
     false = [cue for cue in subject if cue.kind in _FALSE]
     # "The least likely option" is a phrase of its own that denies.
-    inner = {at for cue in false for at in range(cue.first, cue.stop)}
-    is_noun = any(cue.kind is Kind.NOUN and cue.first not in inner for cue in subject) or any(
-        word.text in listed("claims") or word.text in listed("nominal") for word in said[first:stop]
+    indices = {at for cue in false for at in range(cue.first, cue.stop)}
+    is_noun = any(cue.kind is Kind.NOUN and cue.first not in indices for cue in subject) or any(
+        word.text in listed("claims") or word.text in listed("nominal") for word in phrase[first:stop]
     )
-    return bool(false) and is_noun and not any(_is_other(said, cue, false) for cue in subject)
+    return bool(false) and is_noun and not any(_is_other(phrase, cue, false) for cue in subject)
 
 
-def _is_other(said: Sequence[Word], cue: Cue, false: Sequence[Cue]) -> bool:
+def _is_other(phrase: Sequence[Word], cue: Cue, false: Sequence[Cue]) -> bool:
     """Whether a cue makes something else of a subject: an answer's noun, a doubt, a verb that is not that of "the one that is false"."""
-    if any(other.first <= cue.first < other.stop for other in false):
+    if any(neighbour.first <= cue.first < neighbour.stop for neighbour in false):
         return False
-    is_verb = cue.kind is Kind.IS and said[cue.first].text.isascii()
-    is_relative = cue.first > 0 and said[cue.first - 1].text in listed("relatives")
+    is_verb = cue.kind is Kind.IS and phrase[cue.first].text.isascii()
+    is_relative = cue.first > 0 and phrase[cue.first - 1].text in listed("relatives")
     return cue.kind is Kind.ANSWER or cue.kind in _OPEN or (is_verb and not is_relative)

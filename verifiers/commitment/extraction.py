@@ -31,12 +31,12 @@ class Mentioned(msgspec.Struct, frozen=True):
     is_answer: bool = False
     """Whether the response commits to it."""
 
-    def as_json(self, sent: str) -> dict[str, Any]:
+    def as_json(self, reply: str) -> dict[str, Any]:
         """The mention with its text; `sent` is the response as it was sent."""
-        text = clip(sent[slice(*self.span)]) or ""
+        text = clip(reply[slice(*self.span)]) or ""
         role: Literal["answer"] | None = "answer" if self.is_answer else None
-        shown: dict[str, Any] = msgspec.to_builtins(ShownMention(self.span, text, self.stance, self.channel, role))
-        return shown | {"span": list(self.span)}
+        table: dict[str, Any] = msgspec.to_builtins(ShownMention(self.span, text, self.stance, self.channel, role))
+        return table | {"span": list(self.span)}
 
 
 class ShownMention(msgspec.Struct, omit_defaults=True):

@@ -37,29 +37,29 @@ _MAX_HEADED_CHARS = 60
 _MAX_HEADING_WORDS = 8
 
 
-def may_commit(sentence: Sentence, places: Sequence[int], above: Sentence | None) -> bool:
+def may_commit(sentence: Sentence, indices: Sequence[int], predecessor: Sentence | None) -> bool:
     """Whether a sentence may call a mention the answer, or conclude it.
 
-    `places` holds the places of the mentions; empty means anywhere. `above` is the sentence before.
+    `indices` are those of the words of the mentions; empty means anywhere. `predecessor` is the sentence before.
     """
     text, start = sentence.text, sentence.heard_from
-    shown = text[start : sentence.end + MAX_VERDICT_CHARS]
-    if ">" in shown or not shown.isascii():
+    display = text[start : sentence.end + MAX_VERDICT_CHARS]
+    if ">" in display or not display.isascii():
         return True
-    said = _said(shown)
-    if not _compared().isdisjoint(said):
+    terms = _said(display)
+    if not _compared().isdisjoint(terms):
         return True
-    if not places:
-        return _says(_ALL, said) or not _leads().isdisjoint(said)
-    if _says(_ANYWHERE, said) or (not _subjects_of_exceptions().isdisjoint(said) and _says(DENIES, said)):
+    if not indices:
+        return _says(_ALL, terms) or not _leads().isdisjoint(terms)
+    if _says(_ANYWHERE, terms) or (not _subjects_of_exceptions().isdisjoint(terms) and _says(DENIES, terms)):
         return True
-    if _says(_BEHIND, said) and _says(_BEHIND, _said(text[places[0] : sentence.end + MAX_VERDICT_CHARS])):
+    if _says(_BEHIND, terms) and _says(_BEHIND, _said(text[indices[0] : sentence.end + MAX_VERDICT_CHARS])):
         return True
-    if (_says(_BEFORE, said) or not _subjects().isdisjoint(said)) and any(
-        _is_led(text[max(start, place - _MAX_LEAD_CHARS) : place]) for place in places
+    if (_says(_BEFORE, terms) or not _subjects().isdisjoint(terms)) and any(
+        _is_led(text[max(start, index - _MAX_LEAD_CHARS) : index]) for index in indices
     ):
         return True
-    return above is not None and places[0] - start < _MAX_HEADED_CHARS and _may_head(above)
+    return predecessor is not None and indices[0] - start < _MAX_HEADED_CHARS and _may_head(predecessor)
 
 
 def may_deny(sentence: Sentence) -> bool:
@@ -67,23 +67,23 @@ def may_deny(sentence: Sentence) -> bool:
     return _may_say(DENIES, sentence)
 
 
-def may_limit(sentence: Sentence, place: int) -> bool:
+def may_limit(sentence: Sentence, index: int) -> bool:
     """Whether a sentence may call a mention at a place a limit: "at least 3"."""
     text, start = sentence.text, sentence.heard_from
-    while place > start and (text[place - 1] in _NO_WORDS or text[place - 1].isspace()):
-        place -= 1
-    before = text[max(start, place - _MAX_BOUND_CHARS) : place].lower()
-    return (before.endswith(_bounds()) or "\\" in before) and _may_say(_BOUND, sentence)
+    while index > start and (text[index - 1] in _NO_WORDS or text[index - 1].isspace()):
+        index -= 1
+    prefix = text[max(start, index - _MAX_BOUND_CHARS) : index].lower()
+    return (prefix.endswith(_bounds()) or "\\" in prefix) and _may_say(_BOUND, sentence)
 
 
 def _may_say(kinds: frozenset[Kind], sentence: Sentence) -> bool:
-    shown = sentence.text[sentence.heard_from : sentence.end + MAX_VERDICT_CHARS]
-    if not shown.isascii():
-        shown = shown.lower().replace("\u2019", "'")
-        if not _signs_beyond_ascii().isdisjoint(beyond_ascii(shown)):
+    text = sentence.text[sentence.heard_from : sentence.end + MAX_VERDICT_CHARS]
+    if not text.isascii():
+        text = text.lower().replace("\u2019", "'")
+        if not _signs_beyond_ascii().isdisjoint(beyond_ascii(text)):
             return True
-        shown = shown.encode("ascii", "replace").decode()
-    return _says(kinds, _said(shown))
+        text = text.encode("ascii", "replace").decode()
+    return _says(kinds, _said(text))
 
 
 def load() -> None:
@@ -99,32 +99,32 @@ def load() -> None:
         _by_rarest(kinds)
 
 
-def _may_head(above: Sentence) -> bool:
+def _may_head(predecessor: Sentence) -> bool:
     """Whether a line may announce the beginning of the next line."""
-    if "\n" not in above.stop:
+    if "\n" not in predecessor.stop:
         return False
-    shown = above.text[above.heard_from : above.end]
-    is_heading = shown.rstrip(" *_`").endswith((":", "：")) or len(shown.split()) <= _MAX_HEADING_WORDS
-    return is_heading and (not shown.isascii() or _says(ANNOUNCES, _said(shown)))
+    text = predecessor.text[predecessor.heard_from : predecessor.end]
+    is_heading = text.rstrip(" *_`").endswith((":", "：")) or len(text.split()) <= _MAX_HEADING_WORDS
+    return is_heading and (not text.isascii() or _says(ANNOUNCES, _said(text)))
 
 
 def _said(text: str) -> Said:
     """The words of a text that consist of letters, and its signs that phrases hold."""
-    shown = text.encode().lower().replace(_DISPLAY_ENDS, b" ")
-    signs = [sign for sign in _signs() if sign in shown]
-    return frozenset([*shown.replace(b"n't", b" " + _NOT + b" ").translate(_LETTERS).split(), *signs])
+    key = text.encode().lower().replace(_DISPLAY_ENDS, b" ")
+    signs = [sign for sign in _signs() if sign in key]
+    return frozenset([*key.replace(b"n't", b" " + _NOT + b" ").translate(_LETTERS).split(), *signs])
 
 
-def _says(kinds: frozenset[Kind], said: Said) -> bool:
-    """Whether `said` holds all words of some phrase of these kinds."""
+def _says(kinds: frozenset[Kind], terms: Said) -> bool:
+    """Whether `terms` hold all words of some phrase of these kinds."""
     phrases = _by_rarest(kinds)
-    return any(said.issuperset(phrase) for word in phrases.keys() & said for phrase in phrases[word])
+    return any(terms.issuperset(phrase) for word in phrases.keys() & terms for phrase in phrases[word])
 
 
-def _is_led(before: str) -> bool:
+def _is_led(prefix: str) -> bool:
     """Whether a text may end in a choice or a conclusion that leads to what follows."""
     leads, between = _leads(), _between()
-    for word in reversed(before.encode("ascii", "replace").lower().translate(_LEADING).replace(b",", b" , ").split()):
+    for word in reversed(prefix.encode("ascii", "replace").lower().translate(_LEADING).replace(b",", b" , ").split()):
         if word in leads or word == b",":
             return True
         if word not in between:
@@ -194,18 +194,18 @@ def _signs_beyond_ascii() -> frozenset[str]:
 @cache
 def _by_rarest(kinds: Set[Kind]) -> Mapping[bytes, Iterable[Said]]:
     """The words of phrases of some kinds, keyed by the word that the fewest phrases hold."""
-    phrases = [_bare(said) for said in shortest(kinds) if "".join(said).isascii()]
+    phrases = [_bare(wording) for wording in shortest(kinds) if "".join(wording).isascii()]
     often = Counter(word for phrase in phrases for word in phrase)
-    found: dict[bytes, set[Said]] = {}
+    table: dict[bytes, set[Said]] = {}
     for phrase in phrases:
-        found.setdefault(min(phrase, key=lambda word: (not word.isalpha(), often[word], word)), set()).add(phrase)
-    return {key: _shortest(said) for key, said in found.items()}
+        table.setdefault(min(phrase, key=lambda word: (not word.isalpha(), often[word], word)), set()).add(phrase)
+    return {key: _shortest(terms) for key, terms in table.items()}
 
 
 def _shortest(phrases: Iterable[Said]) -> Sequence[Said]:
     """The phrases that do not hold all words of another phrase."""
-    found: list[Said] = []
+    hits: list[Said] = []
     for phrase in sorted(phrases, key=len):
-        if not any(other <= phrase for other in found):
-            found.append(phrase)
-    return found
+        if not any(members <= phrase for members in hits):
+            hits.append(phrase)
+    return hits

@@ -24,21 +24,21 @@ def candidates(text: str, channel: Channel, offers: Offers) -> tuple[Candidate, 
 def committed(text: str, channel: Channel, offers: Offers, on_conflict: OnConflict) -> Extraction:
     """The answer among the offers of the deciding channel, or the reason why there is none."""
     items = offers.items
-    seen = candidates(text, channel, offers)
+    texts = candidates(text, channel, offers)
     if offers.reason is not None:
-        return Extraction(None, channel, None, offers.reason, seen)
+        return Extraction(None, channel, None, offers.reason, texts)
     if len(items) == 1 and channel is not Channel.ANSWER_LINE:
         is_plain = not items[0].box_end or text.startswith(SPAN_ENDS, items[0].box_end)
         if is_plain or _unit(text, items[0]) is None:
-            return Extraction(_written(text, items[0]), channel, seen[0].span, "found", seen)
+            return Extraction(_written(text, items[0]), channel, texts[0].span, "found", texts)
     group, conflicting = _last_group(text, items, link_of_numbers if channel is Channel.LAST_NUMBER else link_of_offers)
-    if conflicting or (channel is Channel.ANSWER_LINE and names_alternatives(seen[-1].text)):
-        return Extraction(None, channel, None, "conflicting_answers", seen)
+    if conflicting or (channel is Channel.ANSWER_LINE and names_alternatives(texts[-1].text)):
+        return Extraction(None, channel, None, "conflicting_answers", texts)
     if on_conflict == "reject" and _has_others(text, items, group):
-        return Extraction(None, channel, None, "conflicting_answers", seen)
+        return Extraction(None, channel, None, "conflicting_answers", texts)
     unit = _unit(text, group[-1])
     end = group[-1].end if unit is None else unit[1]
-    return Extraction(_joined(text, group), channel, (group[0].start, end), "found", seen)
+    return Extraction(_joined(text, group), channel, (group[0].start, end), "found", texts)
 
 
 def _joined(text: str, group: Sequence[Offer]) -> str:
@@ -48,14 +48,14 @@ def _joined(text: str, group: Sequence[Offer]) -> str:
     """
     if len(group) == 2 and text[group[0].end : group[1].start] == ",":
         return text[group[0].start : group[0].end] + "," + _written(text, group[1])
-    named = len(group) > 1 and all(each.name for each in group)
-    return ", ".join((f"{each.name}=" if named else "") + _written(text, each) for each in group)
+    has_name = len(group) > 1 and all(offer.name for offer in group)
+    return ", ".join((f"{offer.name}=" if has_name else "") + _written(text, offer) for offer in group)
 
 
 def _written(text: str, offer: Offer) -> str:
     unit = _unit(text, offer)
-    behind = offer.after if unit is None else text[slice(*unit)]
-    return f"{offer.before}{text[offer.start : offer.end]}{behind}"
+    suffix = offer.after if unit is None else text[slice(*unit)]
+    return f"{offer.before}{text[offer.start : offer.end]}{suffix}"
 
 
 def _unit(text: str, offer: Offer) -> tuple[int, int] | None:
@@ -69,7 +69,7 @@ def _last_group(
     """The offers that make up the last answer, and whether they are alternatives rather than parts."""
     if len(items) == 1:
         return items, False
-    parts = [items[-1]]
+    offers = [items[-1]]
     breath = {_key(text, items[-1])}
     run = set(breath)
     in_parts = in_breath = True
@@ -81,12 +81,12 @@ def _last_group(
         in_breath = in_breath and link is not Link.NEAR
         in_parts = in_parts and link is Link.PARTS
         if in_parts:
-            parts.append(earlier)
+            offers.append(earlier)
         elif in_breath:
             breath |= {_key(text, earlier)}
-    if len({_key(text, part) for part in parts}) == 1:
-        parts = parts[:1]
-    return parts[::-1], len(breath) > 1 or len(run) >= _FLOOD
+    if len({_key(text, part) for part in offers}) == 1:
+        offers = offers[:1]
+    return offers[::-1], len(breath) > 1 or len(run) >= _FLOOD
 
 
 def _has_others(text: str, items: Sequence[Offer], group: Sequence[Offer]) -> bool:

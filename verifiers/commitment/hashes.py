@@ -21,10 +21,10 @@ def read_hashes(text: str, start: int, end: int, headings: bool = False) -> Offe
         return NO_OFFERS
     offers: list[Offer] = []
     for match in last_matches(_HASH4.finditer(text, first, end)):
-        inner = trim(text, match.start(1), match.end(1))
+        span = trim(text, match.start(1), match.end(1))
         is_last = match.end() == end or strip(text, match.end(), end)[0] == end
         if headings or is_last or _is_value(match[1]):
-            offers.append(Offer(*inner, match.start(), match.end()))
+            offers.append(Offer(*span, match.start(), match.end()))
     return with_boxes(text, offers)
 
 

@@ -17,21 +17,21 @@ _END_CHARS = 48
 
 def json_answer(text: str, start: int, end: int) -> Offer | None:
     """The value of `answer` or `final_answer` in a JSON object that ends the text, fenced, tagged or not."""
-    place = _object(text, start, end)
-    fields = [each for each in _fields(text, place) if each["option"] is None]
-    if place is None or not fields:
+    span = _object(text, start, end)
+    fields = [match for match in _fields(text, span) if match["option"] is None]
+    if span is None or not fields:
         return None
-    inner = fields[-1].span("bare") if fields[-1]["text"] is None else _inside(fields[-1].span("text"))
-    return Offer(*unwrap(text, *strip(text, *inner)), *place)
+    inside = fields[-1].span("bare") if fields[-1]["text"] is None else _inside(fields[-1].span("text"))
+    return Offer(*unwrap(text, *strip(text, *inside)), *span)
 
 
 def without_other_fields(text: str) -> str:
     """A text of the same length without the fields beside the answer in a JSON object that ends it: its reasoning, its confidence."""
-    place = _object(text, 0, len(text))
-    fields = _fields(text, place)
-    if place is None or len(fields) != 1:
+    span = _object(text, 0, len(text))
+    fields = _fields(text, span)
+    if span is None or len(fields) != 1:
         return text
-    (opening, end), (first, last) = place, fields[0].span()
+    (opening, end), (first, last) = span, fields[0].span()
     blanks = " " * (first - opening - 1), " " * (end - 1 - last)
     return f"{text[: opening + 1]}{blanks[0]}{text[first:last]}{blanks[1]}{text[end - 1 :]}"
 
@@ -40,19 +40,19 @@ def _inside(quoted: Span) -> Span:
     return quoted[0] + 1, quoted[1] - 1
 
 
-def _fields(text: str, place: Span | None) -> list[re.Match[str]]:
-    return [] if place is None else last_matches(_JSON_FIELD.finditer(text, *place), 2)
+def _fields(text: str, span: Span | None) -> list[re.Match[str]]:
+    return [] if span is None else last_matches(_JSON_FIELD.finditer(text, *span), 2)
 
 
 def _object(text: str, start: int, end: int) -> Span | None:
     """The place of the JSON object that ends a text."""
-    begin = max(start, end - _END_CHARS)
-    closed = _CLOSED.search(text, begin, end) if text.find("}", begin, end) >= 0 else None
-    if closed is None:
+    origin = max(start, end - _END_CHARS)
+    match = _CLOSED.search(text, origin, end) if text.find("}", origin, end) >= 0 else None
+    if match is None:
         return None
-    stop = closed.start() + 1
-    begin = max(start, stop - _MAX_JSON_CHARS)
-    openings = text.rfind("{", begin, stop), text.find("{", begin, stop)
+    stop = match.start() + 1
+    origin = max(start, stop - _MAX_JSON_CHARS)
+    openings = text.rfind("{", origin, stop), text.find("{", origin, stop)
     return next(((opening, stop) for opening in openings if opening >= 0 and _is_json(text[opening:stop])), None)
 
 

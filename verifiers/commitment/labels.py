@@ -22,10 +22,10 @@ def names_several(text: str) -> bool:
     if len(text) > _MAX_CHARS or text.count(":") + text.count("：") < 2:
         return False
     bare = " ".join(_COMMANDS.sub(" ", _APART.sub(";", text)).split()).strip(" .;")
-    found = [_LABELLED.fullmatch(part) for part in _JOINT.split(bare) if part.strip()]
-    names = [match["name"].casefold() if match else None for match in found]
+    matches = [_LABELLED.fullmatch(part) for part in _JOINT.split(bare) if part.strip()]
+    names = [match["name"].casefold() if match else None for match in matches]
     if None in names or len(set(names)) < 2:
         return False
-    if any(match and match["number"] and match["name"].split()[0].casefold() in listed("stage") for match in found):
+    if any(match and match["number"] and match["name"].split()[0].casefold() in listed("stage") for match in matches):
         return False
     return listed("totals").isdisjoint((names[-1] or "").split())

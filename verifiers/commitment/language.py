@@ -33,34 +33,34 @@ def languages_around(text: str, start: int, end: int, word: str) -> Set[str]:
     return languages_of(text[max(0, start - _CHARS_BEFORE) : end + _CHARS_BEHIND], word)
 
 
-def languages_of(text: str, without: str = "") -> Set[str]:
+def languages_of(text: str, remainder: str = "") -> Set[str]:
     """The languages that know the most words of a text; none if no word tells."""
-    known = _languages_of_words()
+    table = _languages_of_words()
     count: dict[str, int] = {}
-    for word in {found[0].casefold() for found in LETTERS.finditer(_MARKUP.sub(" ", text))} - {without.casefold()}:
-        for language in known.get(word, _NONE):
+    for word in {match[0].casefold() for match in LETTERS.finditer(_MARKUP.sub(" ", text))} - {remainder.casefold()}:
+        for language in table.get(word, _NONE):
             count[language] = count.get(language, 0) + 1
     for language, letters in _LETTERS_OF.items():
         if not letters.isdisjoint(text):
             count[language] = count.get(language, 0) + 1
-    most = max(count.values(), default=0)
-    told = frozenset(language for language, words in count.items() if words == most)
-    return _ENGLISH if "en" in told else told
+    maximum = max(count.values(), default=0)
+    members = frozenset(language for language, words in count.items() if words == maximum)
+    return _ENGLISH if "en" in members else members
 
 
 def is_english(text: str) -> bool:
     """Whether a text of ASCII letters has a word that English alone has among the languages of the lexicons."""
-    known = _languages_of_words()
-    return text.isascii() and any(known.get(word.casefold()) == _ENGLISH for word in LETTERS.findall(text))
+    table = _languages_of_words()
+    return text.isascii() and any(table.get(word.casefold()) == _ENGLISH for word in LETTERS.findall(text))
 
 
 @cache
 def _languages_of_words() -> Mapping[str, Set[str]]:
-    known: dict[str, set[str]] = {}
+    table: dict[str, set[str]] = {}
     for language, lexicon in languages().items():
         for word in LETTERS.findall(" ".join(_texts(lexicon))):
-            known.setdefault(word.casefold(), set()).add(language)
-    return known
+            table.setdefault(word.casefold(), set()).add(language)
+    return table
 
 
 def _texts(lexicon: Any) -> list[str]:

@@ -91,14 +91,14 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
         discarded = offers.pop()
         note(text, Channel.LAST_NUMBER, (discarded.start, discarded.end), Stance.RETRACTED)
     last = offers[-1] = _signed(text, start, _with_part(text, offers[-1], end))
-    if whole := whole_measure(text, start, (last.start, last.end), end):
-        offers = [*(offer for offer in offers if offer.end <= whole[0]), Offer(*whole, *whole)]
+    if span := whole_measure(text, start, (last.start, last.end), end):
+        offers = [*(offer for offer in offers if offer.end <= span[0]), Offer(*span, *span)]
         last = offers[-1]
     if not is_time and (_is_part(text, start, end, last) or is_cut_out(text, start, (last.start, last.end), end)):
         return NO_OFFERS
-    restated = any(text[each.start : each.end] == text[last.start : last.end] for each in offers[:-1])
-    own = sentence_at(text, last.start, start, end)
-    restated = restated and not denies_by_name(own, (last.start, last.end))
+    restated = any(text[proposal.start : proposal.end] == text[last.start : last.end] for proposal in offers[:-1])
+    sentence = sentence_at(text, last.start, start, end)
+    restated = restated and not denies_by_name(sentence, (last.start, last.end))
     if is_label(text, start, end, last) or (not restated and is_doubted(text, start, (last.start, last.end), end)):
         return Offers(offers, "no_answer")
     if text.find(":", max(start, last.start - _MAX_LABEL_CHARS), last.start) > 0 and _is_of_several(
@@ -116,23 +116,25 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
 def _without_premise(text: str, start: int, end: int, offers: list[Offer]) -> list[Offer]:
     """The numbers without those of a premise or a condition: the 20 of "When r = 5, P = 20"."""
     sentence = sentence_at(text, offers[-1].start, start, end)
-    place = past_premise(sentence, listed("premises") | listed("conditions")) if len(offers) > 1 else 0
-    behind = [each for each in offers if place < len(sentence.words) and each.start >= sentence.words[place].start]
-    return behind if place and behind else offers
+    index = past_premise(sentence, listed("premises") | listed("conditions")) if len(offers) > 1 else 0
+    proposals = [
+        offer for offer in offers if index < len(sentence.words) and offer.start >= sentence.words[index].start
+    ]
+    return proposals if index and proposals else offers
 
 
-def _is_discarded(text: str, start: int, end: int, kept: Offer, last: Offer) -> bool:
+def _is_discarded(text: str, start: int, end: int, offer: Offer, last: Offer) -> bool:
     """Whether the last of two solutions is rejected, so that the other one remains: "x = 2 or x = -3 (rejected)", "x = 2 (x = -3 is
     extraneous)".
     """
     sentence, span = sentence_at(text, last.start, start, end), (last.start, last.end)
     is_denied = sentence.stance(span) is Stance.DENIED or denies_by_name(sentence, span)
-    if not (is_denied or is_taken_back(text, last.end)) or is_taken_back(text, kept.end):
+    if not (is_denied or is_taken_back(text, last.end)) or is_taken_back(text, offer.end):
         return False
-    between = text[kept.end : last.start]
-    if is_denied and ("(" in between or "（" in between) and sentence.start < kept.start:
-        return sentence.stance((kept.start, kept.end)) is not Stance.DENIED
-    return sentence.has(Kind.OR, sentence.place((kept.start, kept.end))[1], sentence.place((last.start, last.end))[0])
+    between = text[offer.end : last.start]
+    if is_denied and ("(" in between or "（" in between) and sentence.start < offer.start:
+        return sentence.stance((offer.start, offer.end)) is not Stance.DENIED
+    return sentence.has(Kind.OR, sentence.place((offer.start, offer.end))[1], sentence.place((last.start, last.end))[0])
 
 
 def _is_of_several(text: str, start: int, end: int, last: Offer) -> bool:
@@ -140,8 +142,8 @@ def _is_of_several(text: str, start: int, end: int, last: Offer) -> bool:
     sentence = sentence_at(text, last.start, start, end)
     line = text[sentence.start : sentence.end]
     verbs = [cue.stop for cue in sentence.cues if cue.kind is Kind.IS and cue.stop < len(sentence.words)]
-    told = text[sentence.words[verbs[-1]].start : sentence.end] if verbs else ""
-    return names_several(line) or names_several(told)
+    piece = text[sentence.words[verbs[-1]].start : sentence.end] if verbs else ""
+    return names_several(line) or names_several(piece)
 
 
 def _is_range(text: str, start: int, low: Offer, high: Offer) -> bool:
@@ -152,13 +154,13 @@ def _is_range(text: str, start: int, low: Offer, high: Offer) -> bool:
     is_range = joint in listed("ranges") or joint in _RANGE_SIGNS
     if not is_range and joint not in single(Kind.JOINS):
         return False
-    aside = words(text, low.end, high.start)[1:]
-    return _is_aside(aside) and (is_range or (bool(aside) and _is_low_end(text, start, low)))
+    phrase = words(text, low.end, high.start)[1:]
+    return _is_aside(phrase) and (is_range or (bool(phrase) and _is_low_end(text, start, low)))
 
 
-def _is_aside(said: Sequence[Word]) -> bool:
+def _is_aside(phrase: Sequence[Word]) -> bool:
     """Whether words are nothing, or set off from what is on both sides: ", I think,", "(say)"."""
-    return not said or (len(said) > 2 and said[0].text + said[-1].text in _ASIDES)
+    return not phrase or (len(phrase) > 2 and phrase[0].text + phrase[-1].text in _ASIDES)
 
 
 def _is_low_end(text: str, start: int, low: Offer) -> bool:
@@ -167,21 +169,21 @@ def _is_low_end(text: str, start: int, low: Offer) -> bool:
 
 def _is_behind_range(text: str, start: int, low: Offer, high: Offer, last: Offer) -> bool:
     """Whether a number is told behind the ends of a range: "Between 12 and 15, 12 is right"."""
-    between, behind = words(text, low.end, high.start), words(text, high.end, last.start)
-    if [word.text for word in behind] != [","] or len(between) != 1 or between[0].text not in single(Kind.JOINS):
+    between, suffix = words(text, low.end, high.start), words(text, high.end, last.start)
+    if [word.text for word in suffix] != [","] or len(between) != 1 or between[0].text not in single(Kind.JOINS):
         return False
     return _is_low_end(text, start, low)
 
 
-def _is_quotient(text: str, start: int, end: int, one: Offer, other: Offer) -> bool:
+def _is_quotient(text: str, start: int, end: int, offer: Offer, rival: Offer) -> bool:
     """Whether only words for a division stand between two numbers that end a clause: "3 over 4", but not "pick 3 over 4"."""
-    if other.start - one.end > _MAX_BEHIND_CHARS or not may_divide(first_word(text, one.end, other.start)):
+    if rival.start - offer.end > _MAX_BEHIND_CHARS or not may_divide(first_word(text, offer.end, rival.start)):
         return False
-    said = words(text, one.end, other.start)
-    if divides(said, 0) < len(said):
+    phrase = words(text, offer.end, rival.start)
+    if divides(phrase, 0) < len(phrase):
         return False
-    sentence = sentence_at(text, other.start, start, end)
-    first, stop = sentence.place((one.start, other.end))
+    sentence = sentence_at(text, rival.start, start, end)
+    first, stop = sentence.place((offer.start, rival.end))
     return sentence.ends(stop) and sentence.ends_in(_CHOOSE, first) is None
 
 
@@ -193,21 +195,21 @@ def _numbers(text: str, start: int, end: int, last_digit: int) -> list[Offer]:
     window = max(start, last_digit - _NUMBER_CHARS), min(end, last_digit + 8)
     offers: list[Offer] = []
     for match in _NUMBER.finditer(text, *window):
-        begin = match.start()
-        if text[begin] == " ":
-            begin += 1
-        if not text[begin].isdigit():
-            begin = strip(text, _without_dash(text, start, match), match.end())[0]
-        if text[begin] == "$" and _opens_formula(text, begin, match.end(), end):
-            begin += 1
-        offers.append(Offer(begin, match.end(), begin, match.end()))
+        origin = match.start()
+        if text[origin] == " ":
+            origin += 1
+        if not text[origin].isdigit():
+            origin = strip(text, _without_dash(text, start, match), match.end())[0]
+        if text[origin] == "$" and _opens_formula(text, origin, match.end(), end):
+            origin += 1
+        offers.append(Offer(origin, match.end(), origin, match.end()))
     for first, stop in blank_groups(text, *window) if len(offers) > 1 else ():
-        inner = [each for each in offers if first < each.end and each.start < stop]
-        whole = Offer(inner[0].start, stop, inner[0].start, stop)
+        proposals = [offer for offer in offers if first < offer.end and offer.start < stop]
+        proposal = Offer(proposals[0].start, stop, proposals[0].start, stop)
         offers = [
-            *(each for each in offers if each.end <= first),
-            whole,
-            *(each for each in offers if each.start >= stop),
+            *(offer for offer in offers if offer.end <= first),
+            proposal,
+            *(offer for offer in offers if offer.start >= stop),
         ]
     return offers
 
@@ -226,8 +228,8 @@ _UNIT_CHARS = 4
 
 def _with_part(text: str, last: Offer, end: int) -> Offer:
     """A number with the words that make a fraction of it: "8 et demi", "2 Drittel"."""
-    place = parts.whole(text, last.start, last.end, end)
-    return last if place is None else Offer(*place, *place)
+    span = parts.whole(text, last.start, last.end, end)
+    return last if span is None else Offer(*span, *span)
 
 
 def _signed(text: str, start: int, last: Offer) -> Offer:
@@ -243,24 +245,24 @@ def _is_part(text: str, start: int, end: int, last: Offer) -> bool:
     """Whether the signs beside a number make it a part of an expression."""
     if text[last.start].isalpha() and OPERAND_BEFORE.search(text, max(start, last.start - 24), last.start):
         return True
-    before = text[max(start, last.start - 24) : last.start]
-    if before.rstrip(" $").endswith(">") and (tag := _TAG_BEFORE.search(before)):
-        before = before[: tag.start()]
-    head = before.rstrip(" $")
+    prefix = text[max(start, last.start - 24) : last.start]
+    if prefix.rstrip(" $").endswith(">") and (tag := _TAG_BEFORE.search(prefix)):
+        prefix = prefix[: tag.start()]
+    head = prefix.rstrip(" $")
     if command_before(head) in OPERATORS or (head.endswith("{") and command_before(head[:-1]) not in _IN_TEXT):
         return True
-    if head[-1:] in _PART_ENDS and _PART_BEFORE.search(before) and not _DASH_ENDS.search(before):
+    if head[-1:] in _PART_ENDS and _PART_BEFORE.search(prefix) and not _DASH_ENDS.search(prefix):
         return True
     return _goes_on(text, last.end, end) or is_factorial(text, start, end, last)
 
 
-def _goes_on(text: str, place: int, end: int) -> bool:
+def _goes_on(text: str, index: int, end: int) -> bool:
     """Whether the text behind a number makes it a part of an expression: a sign, a variable, a command, "squared"."""
-    if _PART_AFTER.match(text, place, end) or _VARIABLE_AFTER.match(text, place, end):
+    if _PART_AFTER.match(text, index, end) or _VARIABLE_AFTER.match(text, index, end):
         return True
-    if text.startswith("\\", place, end):
-        return text[place + 1 : place + 2] not in _NO_COMMANDS and not command_at(text, place).startswith(_NO_FACTORS)
-    return begins_with(text, place, min(end, place + _MAX_BEHIND_CHARS), Kind.MADE, Kind.LIMIT)
+    if text.startswith("\\", index, end):
+        return text[index + 1 : index + 2] not in _NO_COMMANDS and not command_at(text, index).startswith(_NO_FACTORS)
+    return begins_with(text, index, min(end, index + _MAX_BEHIND_CHARS), Kind.MADE, Kind.LIMIT)
 
 
 def _whole(text: str, start: int, end: int, offers: list[Offer]) -> list[Offer]:
@@ -268,20 +270,20 @@ def _whole(text: str, start: int, end: int, offers: list[Offer]) -> list[Offer]:
     last = offers[-1]
     if goes_on := _GOES_ON.match(text, last.end, end):
         stop = goes_on.end()
-    elif scale := scale_word(after := text[last.end : min(end, last.end + _SCALE_CHARS)], _ENGLISH):
-        stop = last.end + after.startswith(" ") + len(scale)
+    elif scale := scale_word(suffix := text[last.end : min(end, last.end + _SCALE_CHARS)], _ENGLISH):
+        stop = last.end + suffix.startswith(" ") + len(scale)
     else:
         return offers
     return [*offers[:-1], Offer(last.start, stop, last.start, stop)]
 
 
-def _is_contrast(text: str, start: int, end: int, one: Offer, last: Offer) -> bool:
+def _is_contrast(text: str, start: int, end: int, offer: Offer, last: Offer) -> bool:
     """Whether the last number only contrasts with the one before it: "4, not 5", "4 instead of the usual 5"."""
-    if last.start - one.end > _MAX_CONTRAST_CHARS or "\n" in text[one.end : last.start]:
+    if last.start - offer.end > _MAX_CONTRAST_CHARS or "\n" in text[offer.end : last.start]:
         return False
     sentence = sentence_at(text, last.start, start, end)
-    spans = (one.start, one.end), (last.start, last.end)
-    if one.start < sentence.start or sentence.stance(spans[1]) is not Stance.DENIED:
+    spans = (offer.start, offer.end), (last.start, last.end)
+    if offer.start < sentence.start or sentence.stance(spans[1]) is not Stance.DENIED:
         return False
     return sentence.stance(spans[0], [spans[1]]) not in UNMADE
 
@@ -298,16 +300,16 @@ def _counted(text: str, start: int, end: int, offers: Sequence[Offer]) -> Offer 
     sentence = sentence_at(text, offers[-1].start, start, end)
     if not sentence.bounds((offers[-1].start, offers[-1].end)):
         return None
-    if sum(each.start >= sentence.start for each in offers) == 1 and sentence.tells_need(
+    if sum(offer.start >= sentence.start for offer in offers) == 1 and sentence.tells_need(
         (offers[-1].start, offers[-1].end)
     ):
         return offers[-1]
     free = [
-        each
-        for each in offers
-        if each.start >= sentence.start
-        and not is_bound_to_words(text, sentence.start, each)
-        and sentence.stance((each.start, each.end)) not in UNMADE
+        offer
+        for offer in offers
+        if offer.start >= sentence.start
+        and not is_bound_to_words(text, sentence.start, offer)
+        and sentence.stance((offer.start, offer.end)) not in UNMADE
     ]
     plain = sum(word.text.isalpha() and (len(word.text) > 1 or not word.text.isascii()) for word in sentence.words)
     is_told = len(free) == 1 and plain >= _MIN_WORDS and not _goes_on(text, free[0].end, end)
@@ -320,9 +322,9 @@ def _without_dash(text: str, start: int, match: re.Match[str]) -> int:
     position = match.start()
     if text[position] not in _SIGNS:
         return position
-    before = text[max(start, position - 24) : position]
+    prefix = text[max(start, position - 24) : position]
     spaced = text[position + 1].isspace()
-    if spaced and (_DASH_BEFORE.search(before) or _TERM_BEFORE.search(before)):
+    if spaced and (_DASH_BEFORE.search(prefix) or _TERM_BEFORE.search(prefix)):
         return position + 1
     return position
 
@@ -341,11 +343,11 @@ def _is_one_of_a_list(text: str, start: int, end: int, last: Offer) -> bool:
     lines. Of two lines without marks, the second corrects the first.
     """
     stop = text.find("\n", last.end, end)
-    below = _list_line(text, start, end if stop < 0 else stop)
+    match = _list_line(text, start, end if stop < 0 else stop)
     numbers = set[str]()
-    line = below
+    line = match
     for _ in range(_MAX_LIST_LINES):
-        if below is None or line is None or line["name"] != below["name"]:
+        if match is None or line is None or line["name"] != match["name"]:
             break
         numbers.add(line["number"].strip())
         if len(numbers) == (2 if line["mark"] else 3):

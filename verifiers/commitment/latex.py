@@ -26,11 +26,11 @@ FUNCTIONS = split("log ln lg exp sin cos tan cot not sum prod int binom overline
 
 def command_before(text: str) -> str:
     r"""The name of the command that ends a text: `sqrt` for `2\sqrt[3] `; empty if there is none."""
-    found = _BEFORE.search(text) if "\\" in text else None
-    return found[1] if found else ""
+    match = _BEFORE.search(text) if "\\" in text else None
+    return match[1] if match else ""
 
 
-def command_at(text: str, place: int) -> str:
+def command_at(text: str, index: int) -> str:
     """The name of the command that begins at a place; empty if there is none."""
-    found = COMMAND.match(text, place)
-    return found[1] if found else ""
+    match = COMMAND.match(text, index)
+    return match[1] if match else ""

@@ -32,29 +32,31 @@ def read_lines(text: str, start: int, end: int) -> Offers:
     announced = announcements(text, start, end)
     offers: list[Offer] = []
     used = False
-    for index, each in enumerate(announced):
+    for index, announcement in enumerate(announced):
         is_last = index + 1 == len(announced)
-        limit = end if is_last else max(announced[index + 1].start, each.span[0])
-        first, stop = content(text, each, limit)
-        inner = trim(text, first, stop)
-        sentence = Sentence(text, *inner, text[stop : stop + 1])
+        limit = end if is_last else max(announced[index + 1].start, announcement.span[0])
+        first, stop = content(text, announcement, limit)
+        span = trim(text, first, stop)
+        sentence = Sentence(text, *span, text[stop : stop + 1])
         if not is_last and _only_concludes(sentence):
             continue
-        if inner[0] < inner[1] and each.has_verb and _is_remark(sentence):
+        if span[0] < span[1] and announcement.has_verb and _is_remark(sentence):
             continue
-        if (offers and _is_conditional(text, each)) or ((offers or not is_last) and _is_verdict(text, each, sentence)):
+        if (offers and _is_conditional(text, announcement)) or (
+            (offers or not is_last) and _is_verdict(text, announcement, sentence)
+        ):
             continue
-        if each.stance in UNMADE or sentence.asks or _is_open(sentence):
+        if announcement.stance in UNMADE or sentence.asks or _is_open(sentence):
             if is_heard(text):
-                stance = each.stance if each.stance in UNMADE else Stance.HEDGED
+                stance = announcement.stance if announcement.stance in UNMADE else Stance.HEDGED
                 note(text, Channel.ANSWER_LINE, _without_denial(sentence), stance)
-            is_other = each.stance in (Stance.SUPPOSED, Stance.ATTRIBUTED) and offers
+            is_other = announcement.stance in (Stance.SUPPOSED, Stance.ATTRIBUTED) and offers
             used = is_last and not is_other and last_digit_end(text, stop, end) is None
             continue
-        inner = _without_gloss(sentence, *inner)
-        if inner[0] < inner[1]:
-            offers.append(Offer(*inner, each.start, max(stop, inner[1])))
-        used = is_last and inner[0] == inner[1] and (each.has_verb or not offers)
+        span = _without_gloss(sentence, *span)
+        if span[0] < span[1]:
+            offers.append(Offer(*span, announcement.start, max(stop, span[1])))
+        used = is_last and span[0] == span[1] and (announcement.has_verb or not offers)
     if used:
         return Offers(offers, "no_answer")
     return with_boxes(text, offers) if offers else NO_OFFERS
@@ -62,9 +64,9 @@ def read_lines(text: str, start: int, end: int) -> Offers:
 
 def _only_concludes(sentence: Sentence) -> bool:
     """Whether the words below a heading only lead to the next announcement: "**Answer** Therefore, the"."""
-    led = {place for cue in sentence.cues if cue.kind in _CONCLUDES for place in range(cue.first, cue.stop)}
+    led = {index for cue in sentence.cues if cue.kind in _CONCLUDES for index in range(cue.first, cue.stop)}
     return sentence.begins(_SO, 0) and all(
-        place in led or not word.text.isalnum() for place, word in enumerate(sentence.words)
+        index in led or not word.text.isalnum() for index, word in enumerate(sentence.words)
     )
 
 
@@ -74,24 +76,24 @@ _CONCLUDES = frozenset([Kind.SO, Kind.IS, Kind.THE, Kind.RIGHT])
 
 def _is_conditional(text: str, announced: Announcement) -> bool:
     """Whether an announcement tells what the answer would be: "If you meant 3 boxes, the answer would be 9"."""
-    told = sentence_at(text, announced.start, 0, len(text))
-    last = told.place((announced.span[0], announced.span[0]))[0]
-    would = [word.text in listed("conditional") for word in told.words[:last]]
-    return any(would) and any(cue.kind is Kind.IF for cue in told.cues)
+    sentence = sentence_at(text, announced.start, 0, len(text))
+    last = sentence.place((announced.span[0], announced.span[0]))[0]
+    would = [word.text in listed("conditional") for word in sentence.words[:last]]
+    return any(would) and any(cue.kind is Kind.IF for cue in sentence.cues)
 
 
-def _is_verdict(text: str, announced: Announcement, said: Sentence) -> bool:
+def _is_verdict(text: str, announced: Announcement, sentence: Sentence) -> bool:
     """Whether an announcement only calls the answer before it right: "이 답이 맞습니다". Yes and no may be answers of their own."""
-    told = sentence_at(text, announced.start, 0, len(text))
-    is_truth = any(word.text in listed("truth") or word.text in listed("untruth") for word in said.words)
-    clause = judged(told, 0, len(told.words))
+    statement = sentence_at(text, announced.start, 0, len(text))
+    is_truth = any(word.text in listed("truth") or word.text in listed("untruth") for word in sentence.words)
+    clause = judged(statement, 0, len(statement.words))
     return not is_truth and clause is not None and clause.verdict is not Verdict.LEADS
 
 
 def _without_denial(sentence: Sentence) -> tuple[int, int]:
     """The announced text behind the words that deny or doubt it."""
-    place = sentence.past_cue(0, Kind.NOT, Kind.MAYBE, Kind.DOUBT)
-    return sentence.words[place].start if place < len(sentence.words) else sentence.start, sentence.end
+    index = sentence.past_cue(0, Kind.NOT, Kind.MAYBE, Kind.DOUBT)
+    return sentence.words[index].start if index < len(sentence.words) else sentence.start, sentence.end
 
 
 def content(text: str, announcement: Announcement, limit: int) -> tuple[int, int]:
@@ -99,10 +101,10 @@ def content(text: str, announcement: Announcement, limit: int) -> tuple[int, int
 
     The next line if nothing follows on this one.
     """
-    after = announcement.span[0]
-    limit = min(limit, after + _MAX_CHARS)
-    start, _ = strip(text, after, limit, '*_#:：`"”’)】')
-    if text.startswith(">", start) and text.find("\n", after, start) >= 0:
+    end = announcement.span[0]
+    limit = min(limit, end + _MAX_CHARS)
+    start, _ = strip(text, end, limit, '*_#:：`"”’)】')
+    if text.startswith(">", start) and text.find("\n", end, start) >= 0:
         start, _ = strip(text, start, limit, "*_#:：`>")
     if not announcement.has_verb:
         start = _past_lead_ins(text, start, limit)
@@ -110,7 +112,7 @@ def content(text: str, announcement: Announcement, limit: int) -> tuple[int, int
         stop = text.find(closing, start + 2, limit)
         return (start, stop + 2) if stop >= 0 else (start, limit)
     stop = _stop(text, start, limit, announcement.has_verb)
-    if start > after and text[start - 1] == '"' and text.count('"', start, stop) == 1:
+    if start > end and text[start - 1] == '"' and text.count('"', start, stop) == 1:
         start -= 1
     start, stop = _matched(text, start, clause_end(Sentence(text, start, stop, "")))
     return start, stop
@@ -168,50 +170,50 @@ _REPEATS = re.compile(r"\d[.,]\d{1,32}\Z")
 _MAX_TURN_CHARS = 48
 
 
-def _turns(text: str, place: int, limit: int) -> bool:
+def _turns(text: str, index: int, limit: int) -> bool:
     """Whether the text behind a pause turns from what was said: "15... wait, that's wrong"."""
-    return begins_with(text, place, min(limit, place + _MAX_TURN_CHARS), Kind.BUT, Kind.BACK)
+    return begins_with(text, index, min(limit, index + _MAX_TURN_CHARS), Kind.BUT, Kind.BACK)
 
 
 def clause_end(sentence: Sentence) -> int:
     """The end of the announced text, before a reason, a consequence or a contrast."""
-    said = sentence.words
-    for place, word in enumerate(said[1:], 1):
+    phrase = sentence.words
+    for index, word in enumerate(phrase[1:], 1):
         # The second word of a phrase ends nothing: "42 ya da 48" has no "da" of its own.
-        if any(cue.kind is Kind.OR and cue.first < place < cue.stop for cue in sentence.cues):
+        if any(cue.kind is Kind.OR and cue.first < index < cue.stop for cue in sentence.cues):
             continue
-        here = [cue for cue in sentence.cues if cue.first == place]
-        is_guess = any(cue.kind is Kind.GUESS for cue in here) and said[place - 1].text in ",，—–"
-        if is_guess and not _adds(sentence, place):
-            return said[place - 1].start
-        if any(cue.kind is Kind.ASIDE for cue in here) and _has_digit(said[:place]) and _has_digit(said[place:]):
-            return _before(sentence, place)
-        if _is_way(sentence, place, here) or _is_note(sentence, place):
-            return _before(sentence, place)
-        if any(cue.kind is Kind.BECAUSE or (cue.kind is Kind.NOT and _is_contrast(sentence, place)) for cue in here):
-            return _before(sentence, place)
-        if word.text in ",，;；—–" and place + 1 < len(said):
-            behind = [cue for cue in sentence.cues if cue.first == place + 1]
-            if any(cue.kind in (Kind.SO, Kind.BUT, Kind.BECAUSE) for cue in behind):
+        cues = [cue for cue in sentence.cues if cue.first == index]
+        is_guess = any(cue.kind is Kind.GUESS for cue in cues) and phrase[index - 1].text in ",，—–"
+        if is_guess and not _adds(sentence, index):
+            return phrase[index - 1].start
+        if any(cue.kind is Kind.ASIDE for cue in cues) and _has_digit(phrase[:index]) and _has_digit(phrase[index:]):
+            return _before(sentence, index)
+        if _is_way(sentence, index, cues) or _is_note(sentence, index):
+            return _before(sentence, index)
+        if any(cue.kind is Kind.BECAUSE or (cue.kind is Kind.NOT and _is_contrast(sentence, index)) for cue in cues):
+            return _before(sentence, index)
+        if word.text in ",，;；—–" and index + 1 < len(phrase):
+            signals = [cue for cue in sentence.cues if cue.first == index + 1]
+            if any(cue.kind in (Kind.SO, Kind.BUT, Kind.BECAUSE) for cue in signals):
                 return word.start
-            if word.text in ";；" and _begins_clause(sentence, place + 1):
+            if word.text in ";；" and _begins_clause(sentence, index + 1):
                 return word.start
             if (
-                any(cue.kind is Kind.JOINS for cue in behind)
-                and place + 2 < len(said)
-                and said[place + 2].text in listed("clause")
+                any(cue.kind is Kind.JOINS for cue in signals)
+                and index + 2 < len(phrase)
+                and phrase[index + 2].text in listed("clause")
             ):
                 return word.start
     return sentence.end
 
 
-def _is_way(sentence: Sentence, place: int, here: Sequence[Cue]) -> bool:
+def _is_way(sentence: Sentence, index: int, cues: Sequence[Cue]) -> bool:
     """Whether plain words to the end say by what a value was found: "17 by symmetry", "17, using the table"; not "17 by 4", "12 by x"."""
-    before, rest = sentence.words[place - 1].text, sentence.words[place:]
-    if not any(cue.kind in _WAYS for cue in here) or not (before in "$,，%" or before[0].isdigit()):
+    prefix, phrase = sentence.words[index - 1].text, sentence.words[index:]
+    if not any(cue.kind in _WAYS for cue in cues) or not (prefix in "$,，%" or prefix[0].isdigit()):
         return False
-    is_plain = all(word.text in _PLAIN or (word.text.isalpha() and word.text not in _VARIABLES) for word in rest)
-    return is_plain and any(_has_digit([word]) or word.text == "$" for word in sentence.words[:place])
+    is_plain = all(word.text in _PLAIN or (word.text.isalpha() and word.text not in _VARIABLES) for word in phrase)
+    return is_plain and any(_has_digit([word]) or word.text == "$" for word in sentence.words[:index])
 
 
 _WAYS = frozenset([Kind.ASIDE, Kind.AT, Kind.BY])
@@ -219,29 +221,29 @@ _PLAIN = frozenset(["a", ",", "-", "'s"])
 _VARIABLES = frozenset("bcdefghijklmnopqrstuvwxyz")
 
 
-def _is_note(sentence: Sentence, place: int) -> bool:
+def _is_note(sentence: Sentence, index: int) -> bool:
     """Whether a dash stands between a value and a note on it: "9 — note that (5,5) counts once"."""
-    said = sentence.words
-    is_set_off = said[place].text in "—–" and place + 1 < len(said) and said[place - 1].text[0] in "0123456789$"
-    return is_set_off and said[place + 1].text in listed("notes")
+    phrase = sentence.words
+    is_set_off = phrase[index].text in "—–" and index + 1 < len(phrase) and phrase[index - 1].text[0] in "0123456789$"
+    return is_set_off and phrase[index + 1].text in listed("notes")
 
 
-def _begins_clause(sentence: Sentence, place: int) -> bool:
+def _begins_clause(sentence: Sentence, index: int) -> bool:
     """Whether prose follows, and not another value: "5; this holds for all x", but "x+1; x+2", "Paris; London", "5; or 6"."""
-    if any(cue.kind is Kind.OR and cue.first == place for cue in sentence.cues):
+    if any(cue.kind is Kind.OR and cue.first == index for cue in sentence.cues):
         return False
-    prose = [word for word in sentence.words[place:] if word.text.isalpha() and (len(word.text) > 1 or word.text > "z")]
-    return sentence.words[place].text.isalpha() and len(prose) >= _FEWEST_WORDS
+    prose = [word for word in sentence.words[index:] if word.text.isalpha() and (len(word.text) > 1 or word.text > "z")]
+    return sentence.words[index].text.isalpha() and len(prose) >= _FEWEST_WORDS
 
 
 _FEWEST_WORDS = 2
 
 
-def _adds(sentence: Sentence, place: int) -> bool:
+def _adds(sentence: Sentence, index: int) -> bool:
     """Whether another value is joined around a degree of certainty: "12, I think, and 15", "12 and, of course, 15"."""
-    stop = sentence.past(sentence.past_cue(place, Kind.GUESS), _COMMAS)
+    stop = sentence.past(sentence.past_cue(index, Kind.GUESS), _COMMAS)
     joined = sentence.past_cue(stop, Kind.JOINS, Kind.OR)
-    if joined == stop and sentence.ends_in(_JOINTS, place - 1) is None:
+    if joined == stop and sentence.ends_in(_JOINTS, index - 1) is None:
         return False
     return begins_value(sentence, sentence.past_cue(joined, Kind.MAYBE, Kind.THE))
 
@@ -250,36 +252,35 @@ _COMMAS = frozenset(",，")
 _JOINTS = frozenset([Kind.JOINS, Kind.OR])
 
 
-def _has_digit(said: Sequence[Word]) -> bool:
-    return any(word.text[0].isdigit() for word in said)
+def _has_digit(phrase: Sequence[Word]) -> bool:
+    return any(word.text[0].isdigit() for word in phrase)
 
 
-def _is_contrast(sentence: Sentence, place: int) -> bool:
+def _is_contrast(sentence: Sentence, index: int) -> bool:
     """Whether a denial is set off from the text before it, is a phrase, or denies another number: "12, not 15", "12 and not 15"."""
-    if any(cue.kind is Kind.NOT and cue.stop > place + 1 for cue in sentence.at(place)):
+    if any(cue.kind is Kind.NOT and cue.stop > index + 1 for cue in sentence.at(index)):
         return True
-    behind = sentence.past_cue(place, Kind.NOT)
-    is_between = behind < len(sentence.words) and all(
-        _has_digit(said) for said in (sentence.words[:place], sentence.words[behind : behind + 1])
+    stop = sentence.past_cue(index, Kind.NOT)
+    is_between = stop < len(sentence.words) and all(
+        _has_digit(phrase) for phrase in (sentence.words[:index], sentence.words[stop : stop + 1])
     )
-    if behind < len(sentence.words) and joins(sentence.words[place - 1]):
+    if stop < len(sentence.words) and joins(sentence.words[index - 1]):
         # "Lima and not Cusco" sets a name against a name; "Love and Not Hate" is one.
         is_between = is_between or (
-            sentence.text[sentence.words[place].start].islower()
-            and sentence.text[sentence.words[behind].start].isupper()
+            sentence.text[sentence.words[index].start].islower() and sentence.text[sentence.words[stop].start].isupper()
         )
-    return is_between or sentence.words[place - 1].text in ",，"
+    return is_between or sentence.words[index - 1].text in ",，"
 
 
 _NOT = frozenset([Kind.NOT])
 
 
-def _before(sentence: Sentence, place: int) -> int:
-    if sentence.begins(_NOT, place) and joins(sentence.words[place - 1]):
-        place -= 1
-    while place > 0 and sentence.words[place - 1].text in ",，(（;—–-":
-        place -= 1
-    return sentence.words[place - 1].end if place else sentence.start
+def _before(sentence: Sentence, index: int) -> int:
+    if sentence.begins(_NOT, index) and joins(sentence.words[index - 1]):
+        index -= 1
+    while index > 0 and sentence.words[index - 1].text in ",，(（;—–-":
+        index -= 1
+    return sentence.words[index - 1].end if index else sentence.start
 
 
 def _is_remark(sentence: Sentence) -> bool:
@@ -321,14 +322,14 @@ def _without_gloss(sentence: Sentence, start: int, end: int) -> tuple[int, int]:
     if (spelled := _SPELLED.fullmatch(text, start, end)) and numerals.value(spelled["words"]) is not None:
         return spelled.span("figures")
     if gloss := _GLOSS.search(text, max(start, end - 100), end):
-        inner = Sentence(text, *gloss.span("gloss"), "")
+        clause = Sentence(text, *gloss.span("gloss"), "")
         is_figure = text[gloss.start() - 1].isdecimal() or text[gloss.start() - 1] in "%$"
         is_remark = is_figure and (
             not any(char.isdigit() for char in gloss["gloss"])
-            or inner.begins(_POINTS, 0)
-            or inner.words[0].text in listed("glosses")
+            or clause.begins(_POINTS, 0)
+            or clause.words[0].text in listed("glosses")
         )
-        if is_remark or _denies_value(inner):
+        if is_remark or _denies_value(clause):
             return start, gloss.start()
     for cue in sentence.cues:
         if cue.kind is Kind.ENDS and cue.stop == len(sentence.words) and cue.first:
@@ -336,14 +337,14 @@ def _without_gloss(sentence: Sentence, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _denies_value(aside: Sentence) -> bool:
+def _denies_value(parenthesis: Sentence) -> bool:
     """Whether an aside only denies another value: "(not Lyon)", （26ではない）; not "(not certain)"."""
-    behind = aside.past_cue(aside.past_cue(0, Kind.JOINS), Kind.NOT)
-    if aside.begins(_NOT, aside.past_cue(0, Kind.JOINS)) and behind < len(aside.words):
-        first = aside.words[behind]
-        return not first.text[0].isalpha() or aside.text[first.start].isupper()
-    wrong = [cue for cue in aside.cues if cue.kind is Kind.WRONG and cue.first and aside.ends(cue.stop)]
-    return bool(wrong) and aside.words[0].text[0].isdigit()
+    stop = parenthesis.past_cue(parenthesis.past_cue(0, Kind.JOINS), Kind.NOT)
+    if parenthesis.begins(_NOT, parenthesis.past_cue(0, Kind.JOINS)) and stop < len(parenthesis.words):
+        first = parenthesis.words[stop]
+        return not first.text[0].isalpha() or parenthesis.text[first.start].isupper()
+    wrong = [cue for cue in parenthesis.cues if cue.kind is Kind.WRONG and cue.first and parenthesis.ends(cue.stop)]
+    return bool(wrong) and parenthesis.words[0].text[0].isdigit()
 
 
 _POINTS = frozenset([Kind.LABEL, Kind.BY, Kind.AT, Kind.ASIDE, Kind.ABOUT, Kind.BECAUSE, Kind.NOT])

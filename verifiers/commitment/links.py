@@ -66,11 +66,11 @@ def link_of_numbers(text: str, start: int, end: int) -> Link:
 
     Numbers stand close together in any calculation, so fewer gaps between them count.
     """
-    if end - start > _MAX_GAP_CHARS or not (shown := text[start:end]).strip():
-        return Link.ALTERNATIVES if end - start <= _MAX_GAP_CHARS and "\n" not in shown else Link.APART
-    if not _may_join(shown):
+    if end - start > _MAX_GAP_CHARS or not (display := text[start:end]).strip():
+        return Link.ALTERNATIVES if end - start <= _MAX_GAP_CHARS and "\n" not in display else Link.APART
+    if not _may_join(display):
         return Link.APART
-    gap = _Gap(shown)
+    gap = _Gap(display)
     if gap.is_joint():
         return Link.PARTS
     return Link.ALTERNATIVES if gap.is_or() else Link.APART
@@ -78,8 +78,8 @@ def link_of_numbers(text: str, start: int, end: int) -> Link:
 
 def _may_join(text: str) -> bool:
     """Whether a text holds a word or a sign that may join two offers; most gaps hold none."""
-    known = openings(Kind.OR, Kind.JOINS)
-    return any(word.text in known or word.text in _JOINTS for word in words(text))
+    terms = openings(Kind.OR, Kind.JOINS)
+    return any(word.text in terms or word.text in _JOINTS for word in words(text))
 
 
 class _Gap:
@@ -108,17 +108,17 @@ class _Gap:
 
     def _joints(self) -> Sequence[bool]:
         """Whether each word and sign joins, in order."""
-        said = without_guesses(words(_NAME_AT_END.sub("", self.text)))
-        joining = {place for cue in cues(said) if cue.kind is Kind.JOINS for place in range(cue.first, cue.stop)}
-        return [word.text in _JOINTS or place in joining for place, word in enumerate(said)]
+        phrase = without_guesses(words(_NAME_AT_END.sub("", self.text)))
+        joining = {index for cue in cues(phrase) if cue.kind is Kind.JOINS for index in range(cue.first, cue.stop)}
+        return [word.text in _JOINTS or index in joining for index, word in enumerate(phrase)]
 
     def begins_with_or(self) -> bool:
-        first = next((place for place, word in enumerate(self.words) if word.text.isalnum()), 0)
+        first = next((index for index, word in enumerate(self.words) if word.text.isalnum()), 0)
         return any(cue.kind is Kind.OR and cue.first == first for cue in self.cues)
 
     def begins_with_case(self) -> bool:
         """Whether the next offer holds in a case that has a number: "Case 2: a < 0. Then"."""
-        first = next((place for place, word in enumerate(self.words) if word.text.isalnum()), 0)
+        first = next((index for index, word in enumerate(self.words) if word.text.isalnum()), 0)
         stops = [cue.stop for cue in self.cues if cue.kind is Kind.CASE and cue.first == first]
         is_numbered = any(stop < len(self.words) and self.words[stop].text[0].isdigit() for stop in stops)
         return is_numbered and not self.has(_CORRECTS | {Kind.SO})
@@ -129,16 +129,16 @@ class _Gap:
 
     def is_case(self) -> bool:
         """Whether the last sentence of the gap limits the next offer to one case, and does not correct or conclude."""
-        begin = max((stop.end() for stop in _SENTENCE_END.finditer(self.text.rstrip(" .!?。"))), default=0)
-        is_case = any(cue.kind in (Kind.IF, Kind.CASE) and self._begins_clause(cue.first, begin) for cue in self.cues)
+        start = max((stop.end() for stop in _SENTENCE_END.finditer(self.text.rstrip(" .!?。"))), default=0)
+        is_case = any(cue.kind in (Kind.IF, Kind.CASE) and self._begins_clause(cue.first, start) for cue in self.cues)
         return is_case and not self.has(_CORRECTS | {Kind.SO})
 
-    def _begins_clause(self, place: int, begin: int) -> bool:
+    def _begins_clause(self, index: int, start: int) -> bool:
         """Whether a word of the last sentence begins a clause, apart from "and" or "but"."""
-        if self.words[place].start < begin:
+        if self.words[index].start < start:
             return False
-        if any(cue.kind in (Kind.JOINS, Kind.BUT) and cue.stop == place for cue in self.cues):
-            place -= 1
-        before = self.words[place - 1].end if place else begin
-        is_first = before <= begin or "\n" in self.text[before : self.words[place].start]
-        return is_first or self.words[place - 1].text in _CLAUSE_BEGINS
+        if any(cue.kind in (Kind.JOINS, Kind.BUT) and cue.stop == index for cue in self.cues):
+            index -= 1
+        previous = self.words[index - 1].end if index else start
+        is_first = previous <= start or "\n" in self.text[previous : self.words[index].start]
+        return is_first or self.words[index - 1].text in _CLAUSE_BEGINS

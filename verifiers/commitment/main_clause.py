@@ -40,7 +40,7 @@ def without_restrictions(text: str, start: int, end: int, offers: list[Offer]) -
 def _stated(text: str, start: int, end: int, offers: Sequence[Offer]) -> Offer | None:
     """The number that the last sentence states, if the numbers behind it only restrict it; None if that is not certain."""
     sentence = sentence_at(text, offers[-1].start, start, end)
-    numbers = [each for each in offers if each.start >= sentence.start]
+    numbers = [offer for offer in offers if offer.start >= sentence.start]
     if len(numbers) < 2 or sentence.asks or not sentence.kinds.isdisjoint((Kind.NOT, Kind.DOUBT, Kind.MAYBE)):
         return None
     if any(word.text in listed("distributive") or word.text in listed("ratios") for word in sentence.words):
@@ -49,43 +49,43 @@ def _stated(text: str, start: int, end: int, offers: Sequence[Offer]) -> Offer |
         leads = _leads(sentence, number, numbers[0])
         if not leads or sentence.stance((number.start, number.end)) in UNMADE:
             continue
-        behind = sentence.place((number.start, number.end))[1]
-        rest = {sentence.place((each.start, each.end))[0] for each in numbers if each.start > number.start}
-        is_rate = any(word.text in listed("rates") for word in sentence.words[behind:])
-        is_apart = not is_rate and min(rest) >= behind
-        if is_apart and _Walk(sentence, rest, leads).restricts(behind):
+        stop = sentence.place((number.start, number.end))[1]
+        indices = {sentence.place((offer.start, offer.end))[0] for offer in numbers if offer.start > number.start}
+        is_rate = any(word.text in listed("rates") for word in sentence.words[stop:])
+        is_apart = not is_rate and min(indices) >= stop
+        if is_apart and _Walk(sentence, indices, leads).restricts(stop):
             return number
     return None
 
 
 def _leads(sentence: Sentence, number: Offer, first: Offer) -> frozenset[str]:
     """The words that may lead to a restriction behind a number, by the verb before it; none if there is no such verb."""
-    place = sentence.place((number.start, number.end))[0]
-    while place and not (is_existing := _ends_in(sentence, place, "exists")):
-        cue = sentence.ends_in(_LIGHT, place)
-        if cue is None and sentence.words[place - 1].text not in _OPENS | listed("adverbs"):
+    index = sentence.place((number.start, number.end))[0]
+    while index and not (is_existing := _ends_in(sentence, index, "exists")):
+        cue = sentence.ends_in(_LIGHT, index)
+        if cue is None and sentence.words[index - 1].text not in _OPENS | listed("adverbs"):
             break
-        place = cue.first if cue else place - 1
-    if place and is_existing:
+        index = cue.first if cue else index - 1
+    if index and is_existing:
         return listed("restricts") | listed("relates") | listed("relatives")
-    if verb := sentence.ends_in(_IS, place):
+    if verb := sentence.ends_in(_IS, index):
         is_relative = verb.first > 1 and sentence.words[verb.first - 1].text in listed(
             "relatives"
         )  # a value that is 3 for n = 6
         return frozenset() if is_relative else listed("restricts") | listed("relates")
-    if number is not first and not _begins_clause(sentence, first, place):
+    if number is not first and not _begins_clause(sentence, first, index):
         return frozenset()
-    spans = range(place, max(0, place - _MAX_BETWEEN_WORDS - 1), -1)
-    is_need = any(_ends_in(sentence, at, "requires") for at in spans if _are_names(sentence, at, place))
+    spans = range(index, max(0, index - _MAX_BETWEEN_WORDS - 1), -1)
+    is_need = any(_ends_in(sentence, at, "requires") for at in spans if _are_names(sentence, at, index))
     if is_need:
         return listed("restricts") | listed("purposes")
-    return listed("restricts") if sentence.ends_in(_HAS, place) else frozenset()
+    return listed("restricts") if sentence.ends_in(_HAS, index) else frozenset()
 
 
-def _begins_clause(sentence: Sentence, before: Offer, place: int) -> bool:
+def _begins_clause(sentence: Sentence, offer: Offer, index: int) -> bool:
     """Whether a clause begins between a number and a place."""
-    first = sentence.place((before.start, before.end))[1]
-    return any(word.text in _COMMAS for word in sentence.words[first:place]) or sentence.has(Kind.SO, first, place)
+    first = sentence.place((offer.start, offer.end))[1]
+    return any(word.text in _COMMAS for word in sentence.words[first:index]) or sentence.has(Kind.SO, first, index)
 
 
 def _are_names(sentence: Sentence, first: int, stop: int) -> bool:
@@ -93,10 +93,10 @@ def _are_names(sentence: Sentence, first: int, stop: int) -> bool:
     return all(sentence.words[at].text.isalpha() and not sentence.at(at) for at in range(first, stop))
 
 
-def _ends_in(sentence: Sentence, place: int, name: str) -> bool:
+def _ends_in(sentence: Sentence, index: int, name: str) -> bool:
     """Whether a phrase of a list ends before a place."""
-    sizes = range(1, min(_MAX_VERB_WORDS, place) + 1)
-    return any(sentence.shown(place - size, place) in listed(name) for size in sizes)
+    sizes = range(1, min(_MAX_VERB_WORDS, index) + 1)
+    return any(sentence.shown(index - size, index) in listed(name) for size in sizes)
 
 
 class _Walk:
@@ -108,9 +108,9 @@ class _Walk:
         self._lead = ""
         """The word that leads to what is read now; empty outside a restriction."""
 
-    def restricts(self, behind: int) -> bool:
+    def restricts(self, stop: int) -> bool:
         """Whether all numbers from a place on belong to restrictions of the number before it."""
-        return all(self._goes_on(at, at == behind) for at in range(behind, len(self._said)))
+        return all(self._goes_on(at, at == stop) for at in range(stop, len(self._said)))
 
     def _goes_on(self, at: int, is_direct: bool) -> bool:
         word = self._said[at].text
@@ -147,23 +147,23 @@ class _Walk:
 
     def _is_currency(self, at: int) -> bool:
         """Whether a dollar sign stands before an amount, and opens no formula."""
-        behind = [word.text for word in self._said[at + 1 : at + 3]]
+        suffix = [word.text for word in self._said[at + 1 : at + 3]]
         return (
             not self._is_formula
             and self._is_number(at + 1)
-            and (len(behind) < 2 or behind[1].isalpha() or behind[1] in ",.")
+            and (len(suffix) < 2 or suffix[1].isalpha() or suffix[1] in ",.")
         )
 
     def _opens(self, at: int, lead: str, is_direct: bool) -> bool:
         """Whether a restriction begins at a word: not in "12 out of 20", "for a total of 36", "which makes 36"."""
-        behind = at + lead.count(" ") + 1
-        noun = self._sentence.past_cue(behind, Kind.THE)
-        if is_direct and lead not in listed("restricts") and self._is_number(behind):
+        stop = at + lead.count(" ") + 1
+        noun = self._sentence.past_cue(stop, Kind.THE)
+        if is_direct and lead not in listed("restricts") and self._is_number(stop):
             return False
         if lead in listed("purposes") and noun < len(self._said) and self._said[noun].text in listed("totals"):
             return False
-        verb = self._said[behind].text if behind < len(self._said) else ""
-        if lead in listed("relatives") and verb in listed("equates") and not self._sentence.begins(_IS, behind):
+        verb = self._said[stop].text if stop < len(self._said) else ""
+        if lead in listed("relatives") and verb in listed("equates") and not self._sentence.begins(_IS, stop):
             return False
         self._lead = self._lead if self._is_in_clause() and lead not in listed("restricts") else lead
         return True
@@ -171,8 +171,8 @@ class _Walk:
     def _lead_at(self, at: int) -> str:
         """The phrase at a word that leads to a restriction; empty if there is none."""
         sizes = range(min(_MAX_VERB_WORDS, len(self._said) - at), 0, -1)
-        shown = (self._sentence.shown(at, at + size) for size in sizes)
-        lead = next((phrase for phrase in shown if phrase in self._leads), "")
+        items = (self._sentence.shown(at, at + size) for size in sizes)
+        lead = next((phrase for phrase in items if phrase in self._leads), "")
         is_bound = self._is_bound(at) and listed("relatives") <= self._leads
         return lead or (self._said[at].text if is_bound else "")
 
@@ -181,14 +181,14 @@ class _Walk:
 
     def _passes_sign(self, at: int) -> bool:
         """Whether a sign does not begin another clause: a comma before a reason, the brackets of a point."""
-        word, behind = self._said[at].text, self._said[at + 1].text if at + 1 < len(self._said) else ""
+        word, suffix = self._said[at].text, self._said[at + 1].text if at + 1 < len(self._said) else ""
         if word in _COMMAS:
-            is_reason = self._lead_at(at + 1) in listed("restricts") if behind else False
-            is_sum = self._is_number(at + 2) and any(each.text in listed("totals") for each in self._said[at:])
+            is_reason = self._lead_at(at + 1) in listed("restricts") if suffix else False
+            is_sum = self._is_number(at + 2) and any(token.text in listed("totals") for token in self._said[at:])
             is_reason = is_reason and not is_sum
-            return is_reason or (not behind[:1].isalpha() and self._is_number(at - 1)) or len(behind) == 1
+            return is_reason or (not suffix[:1].isalpha() and self._is_number(at - 1)) or len(suffix) == 1
         if word in "(（":
-            return len(behind) == 1 and behind.isalpha()
+            return len(suffix) == 1 and suffix.isalpha()
         if word in _OPERATORS:
             return self._is_in_clause() or self._sentence.text[self._said[at].start - 1].isalpha()
         return word not in _BREAKS and (bool(self._lead) or word not in _EQUALS)
@@ -211,9 +211,9 @@ class _Walk:
 
     def _is_attribute(self, at: int) -> bool:
         """Whether a number stands in an attribute before its noun, in languages that put it there: 有12个8的倍数."""
-        behind = {word.text for word in self._said[at + 1 : at + _MAX_ATTRIBUTE_WORDS]}
+        terms = {word.text for word in self._said[at + 1 : at + _MAX_ATTRIBUTE_WORDS]}
         return (
             listed("relatives") <= self._leads
             and not self._is_joint(at - 1)
-            and not behind.isdisjoint(listed("attributive"))
+            and not terms.isdisjoint(listed("attributive"))
         )

@@ -77,16 +77,16 @@ def without_html(text: str) -> str:
 
 def _mere_looks(text: str, first: int) -> list[tuple[int, int]]:
     """The spans of line breaks, and of tags around content."""
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     still_open: dict[str, list[tuple[int, int]]] = {}
     for tag in _TAG.finditer(text, first):
-        name, place = tag["name"].lower(), tag.span()
+        name, span = tag["name"].lower(), tag.span()
         if name == "br":
-            found.append(place)
+            spans.append(span)
         elif not tag["closes"]:
-            still_open.setdefault(name, []).append(place)
-        elif opened := still_open.get(name):
-            opening = opened.pop()
-            if _VISIBLE.search(text, opening[1], place[0]):
-                found += (opening, place)
-    return found
+            still_open.setdefault(name, []).append(span)
+        elif extents := still_open.get(name):
+            opening = extents.pop()
+            if _VISIBLE.search(text, opening[1], span[0]):
+                spans += (opening, span)
+    return spans

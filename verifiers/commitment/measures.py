@@ -60,19 +60,19 @@ _INCHES = "in"
 """The text behind feet that have no unit."""
 
 
-def whole_measure(text: str, begin: int, number: tuple[int, int], end: int) -> tuple[int, int] | None:
+def whole_measure(text: str, start: int, number: tuple[int, int], end: int) -> tuple[int, int] | None:
     """The span of a measure in several units that ends in the number at a span; None if the number is not part of one.
 
     A part is less than one of the unit before it: "2 hours, 120 minutes" says the same twice.
     """
     first, stop = number
-    before = text[first - 1 : first]
-    if not (before in _ENDS_OF_PARTS or before.isalpha()) or _PLAIN.fullmatch(text, first, stop) is None:
+    prefix = text[first - 1 : first]
+    if not (prefix in _ENDS_OF_PARTS or prefix.isalpha()) or _PLAIN.fullmatch(text, first, stop) is None:
         return None
     unit = _unit_behind(text, stop, end)
     amount, smaller = float(text[first:stop]), _sizes(unit or _INCHES)
     for count in range(_MAX_PARTS):
-        part = _PART_BEFORE.search(text, max(begin, first - _PART_CHARS), first)
+        part = _PART_BEFORE.search(text, max(start, first - _PART_CHARS), first)
         if part is None or (not unit and count == 0 and part["unit"] not in _FEET_SIGNS):
             break
         larger = _sizes(part["unit"])

@@ -45,7 +45,7 @@ class Notes:
             for (noted, (start, end)), stance in self.stances.items()
             if noted in (channel, Channel.BOXED) and start <= span[0] and span[1] <= end
         ]
-        return min(around, key=lambda each: each[0])[1] if around else None
+        return min(around, key=lambda item: item[0])[1] if around else None
 
 
 _notes: ContextVar[Notes | None] = ContextVar("notes", default=None)
@@ -82,85 +82,96 @@ def note_offers(text: str, channel: Channel, offers: Offers) -> None:
         notes.offers.append((channel, offers))
 
 
-def mentions(notes: Notes, segment: Span, found: Extraction) -> tuple[Mentioned, ...]:
+def mentions(notes: Notes, segment: Span, extraction: Extraction) -> tuple[Mentioned, ...]:
     """The mentions that were read for an extraction, in order."""
-    said: list[Mentioned] = []
+    candidates: list[Mentioned] = []
     for channel, offers in notes.offers:
         is_number = channel is Channel.LAST_NUMBER
-        spans = [(each.start, each.end) for each in offers.items[-(_MAX_NUMBERS if is_number else MAX_MENTIONS) :]]
+        spans = [(offer.start, offer.end) for offer in offers.items[-(_MAX_NUMBERS if is_number else MAX_MENTIONS) :]]
         for span in spans:
             stance = notes.stance(channel, span)
             if stance is None and is_number:
                 stance = _in_sentence(notes.text, segment, span, spans)
-            said.append(Mentioned(span, stance or _STANCES.get(channel, Stance.STATED), channel))
-    said += [Mentioned(span, stance, channel) for (channel, span), stance in notes.stances.items()]
-    return in_order([*_answers(said, found), *said])
+            candidates.append(Mentioned(span, stance or _STANCES.get(channel, Stance.STATED), channel))
+    candidates += [Mentioned(span, stance, channel) for (channel, span), stance in notes.stances.items()]
+    return in_order([*_answers(candidates, extraction), *candidates])
 
 
 def _in_sentence(text: str, segment: Span, span: Span, spans: Sequence[Span]) -> Stance:
     """The stance of its sentence towards a number that did not decide, as it is the last one that counts."""
     sentence = sentence_at(text, span[0], *segment)
-    others = [each for each in spans if each != span and sentence.start <= each[0] < sentence.end]
-    return sentence.stance(span, others)
+    extents = [extent for extent in spans if extent != span and sentence.start <= extent[0] < sentence.end]
+    return sentence.stance(span, extents)
 
 
-def _answers(said: Sequence[Mentioned], found: Extraction) -> Sequence[Mentioned]:
+def _answers(mentions: Sequence[Mentioned], extraction: Extraction) -> Sequence[Mentioned]:
     """The mention that is the answer, or those that are its parts. What was not judged has the stance of its channel."""
-    if found.span is None or found.channel is None:
+    if extraction.span is None or extraction.channel is None:
         return ()
-    first, stop = found.span
-    usual = _STANCES.get(found.channel, Stance.STATED)
-    parts = [each for each in said if each.channel == found.channel and first <= each.span[0] < stop]
-    parts = [each if each.stance not in UNMADE else _with(each, stance=usual) for each in parts]
-    if len({each.span for each in parts}) > 1:
-        return [_with(each, is_answer=True) for each in parts]
-    return [Mentioned(found.span, parts[-1].stance if parts else usual, found.channel, is_answer=True)]
+    first, stop = extraction.span
+    usual = _STANCES.get(extraction.channel, Stance.STATED)
+    candidates = [
+        mention for mention in mentions if mention.channel == extraction.channel and first <= mention.span[0] < stop
+    ]
+    candidates = [mention if mention.stance not in UNMADE else _with(mention, stance=usual) for mention in candidates]
+    if len({mention.span for mention in candidates}) > 1:
+        return [_with(mention, is_answer=True) for mention in candidates]
+    return [
+        Mentioned(extraction.span, candidates[-1].stance if candidates else usual, extraction.channel, is_answer=True)
+    ]
 
 
 _with = msgspec.structs.replace
 
 
-def in_order(said: Iterable[Mentioned]) -> tuple[Mentioned, ...]:
+def in_order(mentions: Iterable[Mentioned]) -> tuple[Mentioned, ...]:
     """The last mentions in the order of the text. Of mentions that overlap, the first given one is kept."""
-    kept: list[Mentioned] = []
-    for each in said:
-        place = bisect_left(kept, each.span, key=lambda other: other.span)
-        is_free = place == len(kept) or each.span[1] <= kept[place].span[0]
-        if is_free and each.span[0] < each.span[1] and (not place or kept[place - 1].span[1] <= each.span[0]):
-            kept.insert(place, each)
-    answers = [each for each in kept[:-MAX_MENTIONS] if each.is_answer]
-    return (*answers, *kept[len(answers) - MAX_MENTIONS :])
+    candidates: list[Mentioned] = []
+    for mention in mentions:
+        index = bisect_left(candidates, mention.span, key=lambda rival: rival.span)
+        is_free = index == len(candidates) or mention.span[1] <= candidates[index].span[0]
+        if (
+            is_free
+            and mention.span[0] < mention.span[1]
+            and (not index or candidates[index - 1].span[1] <= mention.span[0])
+        ):
+            candidates.insert(index, mention)
+    answers = [mention for mention in candidates[:-MAX_MENTIONS] if mention.is_answer]
+    return (*answers, *candidates[len(answers) - MAX_MENTIONS :])
 
 
-def turned(said: Sequence[Mentioned], span: Span, stance: Stance, *, corrects: bool) -> tuple[Mentioned, ...]:
+def turned(mentions: Sequence[Mentioned], span: Span, stance: Stance, *, corrects: bool) -> tuple[Mentioned, ...]:
     """The mentions after the text has turned from the answer to another value, at `span`.
 
     A value that `corrects` is the answer in its place; otherwise both stand, and there is none.
     """
-    before = next((each for each in said if each.is_answer), None)
-    old = without_answer(said, Stance.RETRACTED if corrects else None)
-    if before is None:
+    mention = next((candidate for candidate in mentions if candidate.is_answer), None)
+    old = without_answer(mentions, Stance.RETRACTED if corrects else None)
+    if mention is None:
         return old
-    return in_order([Mentioned(span, stance, before.channel, corrects), *old])
+    return in_order([Mentioned(span, stance, mention.channel, corrects), *old])
 
 
-def without_answer(said: Sequence[Mentioned], stance: Stance | None = None) -> tuple[Mentioned, ...]:
+def without_answer(mentions: Sequence[Mentioned], stance: Stance | None = None) -> tuple[Mentioned, ...]:
     """The mentions with none as the answer. `stance` is what becomes of the stance towards the answer before."""
     return tuple(
-        [_with(each, is_answer=False, stance=stance or each.stance) if each.is_answer else each for each in said]
+        [
+            _with(mention, is_answer=False, stance=stance or mention.stance) if mention.is_answer else mention
+            for mention in mentions
+        ]
     )
 
 
-def judged_at(found: Extraction, span: Span) -> Extraction:
+def judged_at(extraction: Extraction, span: Span) -> Extraction:
     """The extraction, whose answer among the mentions is at another place: what of its text, or around it, is judged."""
-    if found.sent is None:
-        return found
-    before = next((each for each in found.mentions if each.is_answer), None)
-    answer = Mentioned(span, before.stance if before else Stance.STATED, found.channel or "", is_answer=True)
-    others = [each for each in found.mentions if not each.is_answer]
-    return _with(found, mentions=in_order([answer, *others]))
+    if extraction.sent is None:
+        return extraction
+    mention = next((candidate for candidate in extraction.mentions if candidate.is_answer), None)
+    answer = Mentioned(span, mention.stance if mention else Stance.STATED, extraction.channel or "", is_answer=True)
+    rivals = [candidate for candidate in extraction.mentions if not candidate.is_answer]
+    return _with(extraction, mentions=in_order([answer, *rivals]))
 
 
-def moved(said: Sequence[Mentioned], by: int) -> tuple[Mentioned, ...]:
+def moved(mentions: Sequence[Mentioned], by: int) -> tuple[Mentioned, ...]:
     """The mentions of a part of a text, as places of the whole text; the part begins at `by`."""
-    return tuple([_with(each, span=(each.span[0] + by, each.span[1] + by)) for each in said])
+    return tuple([_with(mention, span=(mention.span[0] + by, mention.span[1] + by)) for mention in mentions])

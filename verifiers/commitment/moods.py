@@ -18,19 +18,19 @@ def is_conditional(word: Word) -> bool:
     return word.text in listed("conditional") or any(_ends(word, endings) for endings, _ in _endings().values())
 
 
-def unreal_places(said: Sequence[Word], would: Word) -> Sequence[int]:
+def unreal_places(phrase: Sequence[Word], would: Word) -> Sequence[int]:
     """The places of words that tell what is not the case, beside a word that tells what would be.
 
     Only the endings of that word's language count, and none behind a verb: "is doubled".
     """
-    known = listed("unreal")
-    endings = [each for language, each in _endings().items() if _is_of(language, would, each[0])]
+    terms = listed("unreal")
+    endings = [item for language, item in _endings().items() if _is_of(language, would, item[0])]
     verbs = listed("singular") | listed("plural") | listed("possesses") | listed("being")
-    found = [place for place, word in enumerate(said) if word is not would and word.text in known]
-    for place, word in enumerate(said[1:], 1):
-        is_verb = any(_ends(word, unreal) for _, unreal in endings) and said[place - 1].text not in verbs
-        found += [place] if is_verb and word is not would and word.text not in known else []
-    return sorted(found)
+    indices = [index for index, word in enumerate(phrase) if word is not would and word.text in terms]
+    for index, word in enumerate(phrase[1:], 1):
+        is_verb = any(_ends(word, unreal) for _, unreal in endings) and phrase[index - 1].text not in verbs
+        indices += [index] if is_verb and word is not would and word.text not in terms else []
+    return sorted(indices)
 
 
 def _is_of(language: str, would: Word, endings: tuple[str, ...]) -> bool:
@@ -44,8 +44,8 @@ def _ends(word: Word, endings: tuple[str, ...]) -> bool:
 @cache
 def _endings() -> Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]:
     """The endings of languages that have some: of what would be, and of what is not the case."""
-    found = {
+    table = {
         language: (tuple(lexicon.get("conditional_endings", ())), tuple(lexicon.get("unreal_endings", ())))
         for language, lexicon in languages().items()
     }
-    return {language: endings for language, endings in found.items() if any(endings)}
+    return {language: endings for language, endings in table.items() if any(endings)}

@@ -51,56 +51,56 @@ def is_spoken_of(text: str, start: int, box: Offer) -> bool:
 _QUOTES = " \t\n`\"'“‘$*(\\"
 
 
-def stands_alone(text: str, start: int, end: int, box: Offer, beside: Beside) -> bool:
+def stands_alone(text: str, start: int, end: int, box: Offer, neighbour: Beside) -> bool:
     r"""Whether a box alone is the answer: it has no factor, sign, bound or function (`2\boxed{21}`), and stands.
 
     A box behind `name =` or at the end of a chain of equations is the answer. Text outside its formula does not change
     it. What is read as a part of its value (`beside`) does not either.
     """
-    before = text[max(start, box.outer_start - _BESIDE_CHARS) : box.outer_start]
-    if before.rpartition("\n")[2].startswith("%"):  # a comment in LaTeX
+    prefix = text[max(start, box.outer_start - _BESIDE_CHARS) : box.outer_start]
+    if prefix.rpartition("\n")[2].startswith("%"):  # a comment in LaTeX
         return False
-    is_free = beside.before or before.endswith(_OPENINGS) or before.isspace()
-    if not is_free and _binds_left(text, start, box.outer_start, before):
+    is_free = neighbour.before or prefix.endswith(_OPENINGS) or prefix.isspace()
+    if not is_free and _binds_left(text, start, box.outer_start, prefix):
         return False
     if text.startswith(SPAN_ENDS, box.outer_end):
         if end - box.outer_end < 4:
             return not text.startswith(("?", "？"), end - 1) and not is_denied(
                 text, start, (box.outer_start, box.outer_end), end
             )
-    elif not beside.after and _binds_right(text, start, end, box.outer_end, before):
+    elif not neighbour.after and _binds_right(text, start, end, box.outer_end, prefix):
         return False
     span = box.outer_start, box.outer_end
     return not is_denied(text, start, span, end)
 
 
-def _binds_left(text: str, start: int, position: int, before: str) -> bool:
-    head = before.rstrip()
+def _binds_left(text: str, start: int, position: int, prefix: str) -> bool:
+    head = prefix.rstrip()
     last = head[-1:]
     if not last or head.endswith(_OPENINGS):
         return False
-    if _is_markup(before) or _is_markup(head):
+    if _is_markup(prefix) or _is_markup(head):
         return False
     if last in "{(":
-        inner = head[:-1].rstrip()
-        if command := command_before(inner):
+        content = head[:-1].rstrip()
+        if command := command_before(content):
             return command in FUNCTIONS or command in _HIDES
-        if _is_markup(inner):
+        if _is_markup(content):
             return False
-        return (inner[-1:].isalnum() or inner[-1:] == "}") and _in_math(text, start, position)
+        return (content[-1:].isalnum() or content[-1:] == "}") and _in_math(text, start, position)
     if last in _BINDS_LEFT:
         return last != ">" or head.rpartition("\n")[2].strip("> ") != ""
     if command_before(head) in _FACTORS:
         return True
     if last in _BINDS_IN_MATH:
-        adjacent = last in "-−|" and before == head and head[-2:-1] != last
+        adjacent = last in "-−|" and prefix == head and head[-2:-1] != last
         return adjacent or _in_math(text, start, position)
     return (last.isalnum() or last in ")}") and _in_math(text, start, position) and not _ends_with_word(head)
 
 
-def _is_markup(before: str) -> bool:
+def _is_markup(prefix: str) -> bool:
     """Whether a text ends with markup that only arranges the formula behind it."""
-    return command_before(before) in _LAYOUT or _MARKUP_BEFORE.search(before) is not None
+    return command_before(prefix) in _LAYOUT or _MARKUP_BEFORE.search(prefix) is not None
 
 
 def _ends_with_word(head: str) -> bool:
@@ -114,15 +114,15 @@ def _in_math(text: str, start: int, position: int) -> bool:
     dollars = text.count("$", paragraph, position) - text.count("\\$", paragraph, position)
     if (dollars - text.count("$$", paragraph, position)) % 2:
         return True
-    opened = max(text.rfind("\\(", paragraph, position), text.rfind("\\[", paragraph, position))
-    return opened > max(text.rfind("\\)", paragraph, position), text.rfind("\\]", paragraph, position))
+    opening = max(text.rfind("\\(", paragraph, position), text.rfind("\\[", paragraph, position))
+    return opening > max(text.rfind("\\)", paragraph, position), text.rfind("\\]", paragraph, position))
 
 
-def _binds_right(text: str, start: int, end: int, position: int, before: str) -> bool:
+def _binds_right(text: str, start: int, end: int, position: int, prefix: str) -> bool:
     if position == end or text.startswith("**", position):
         return False
     if text[position] == "!":
-        return _in_math(text, start, position) or not any(map(str.isalpha, before.rpartition("\n")[2]))
+        return _in_math(text, start, position) or not any(map(str.isalpha, prefix.rpartition("\n")[2]))
     if unit_behind(text, position, end) is not None:
         return False
     if _TOUCHES_RIGHT.match(text, position, end):
@@ -136,8 +136,8 @@ def _binds_right(text: str, start: int, end: int, position: int, before: str) ->
 
 def with_name(text: str, start: int, box: Offer) -> Offer:
     r"""The same box, with its name if it has one: `x` for `x = \boxed{42}`."""
-    named = _NAME.search(text, *beside(start, box))
-    return box if named is None else msgspec.structs.replace(box, name=named[1])
+    match = _NAME.search(text, *beside(start, box))
+    return box if match is None else msgspec.structs.replace(box, name=match[1])
 
 
 def unit_behind(text: str, position: int, end: int) -> tuple[int, int] | None:

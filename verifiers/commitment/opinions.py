@@ -53,63 +53,67 @@ class Opinions(NamedTuple):
 _NONE = Opinions()
 
 
-def opinions(text: str, said: Sequence[Word], found: Sequence[Cue]) -> Opinions:
+def opinions(text: str, phrase: Sequence[Word], cues: Sequence[Cue]) -> Opinions:
     """The opinions of others in a sentence with these words and cues."""
-    answers = [cue for cue in found if cue.kind is Kind.ANSWER]
-    is_label = bool(said) and _is_label(text, said[-1])
-    turn = max((cue.first for cue in found if cue.kind is Kind.BUT), default=0)
-    begins = openings_of("opinion", *_BEGINS, *(("thought",) if turn else ()))
-    if not answers and not is_label and begins.isdisjoint(word.text for word in said):
+    answers = [cue for cue in cues if cue.kind is Kind.ANSWER]
+    is_label = bool(phrase) and _is_label(text, phrase[-1])
+    turn = max((cue.first for cue in cues if cue.kind is Kind.BUT), default=0)
+    members = openings_of("opinion", *_BEGINS, *(("thought",) if turn else ()))
+    if not answers and not is_label and members.isdisjoint(word.text for word in phrase):
         return _NONE
-    parts = list(parts_of("opinion", said))
-    somebody = [part for part in parts if part.slot in _PERSONS]
+    slots = list(parts_of("opinion", phrase))
+    somebody = [part for part in slots if part.slot in _PERSONS]
     if answers or is_label:
-        named = _named(text, said, parts)
-        somebody += named if answers else [name for name in named if _picks_last(said, name, parts, found)]
-    verbs = [part for part in parts if part.slot in _TELLS]
-    opened = [(who, cue) for who in somebody for verb in verbs if (cue := _opinion(said, who, verb, parts))]
-    reported = [_with_that(part, parts) for part in parts if part.slot in _ALONE]
-    owned = (cue for answer in answers for cue in _owned(said, answer, somebody, parts))
-    sourced = [*reported, *(cue for who, cue in opened if who.slot == "source")]
-    opposed = _opposed(text, said, answers, parts, found)
-    others = [
-        part for part in parts if _is_elsewhere(said, answers, part) or _is_given_up(said, bool(answers), part, turn)
+        pieces = _named(text, phrase, slots)
+        somebody += pieces if answers else [name for name in pieces if _picks_last(phrase, name, slots, cues)]
+    verbs = [part for part in slots if part.slot in _TELLS]
+    items = [
+        (subject, cue) for subject in somebody for verb in verbs if (cue := _opinion(phrase, subject, verb, slots))
     ]
-    apart = [Cue(Kind.SAID, part.first, part.stop) for part in others]
-    return Opinions([*(cue for _, cue in opened), *reported, *owned, *opposed, *apart], sourced)
+    reported = [_with_that(part, slots) for part in slots if part.slot in _ALONE]
+    owned = (cue for answer in answers for cue in _owned(phrase, answer, somebody, slots))
+    sourced = [*reported, *(cue for subject, cue in items if subject.slot == "source")]
+    opposed = _opposed(text, phrase, answers, slots, cues)
+    others = [
+        part
+        for part in slots
+        if _is_elsewhere(phrase, answers, part) or _is_given_up(phrase, bool(answers), part, turn)
+    ]
+    signals = [Cue(Kind.SAID, part.first, part.stop) for part in others]
+    return Opinions([*(cue for _, cue in items), *reported, *owned, *opposed, *signals], sourced)
 
 
-def _is_given_up(said: Sequence[Word], is_answer: bool, part: Part, turn: int) -> bool:
+def _is_given_up(phrase: Sequence[Word], is_answer: bool, part: Part, turn: int) -> bool:
     """Whether words tell of the speaker's own earlier answer, from which he turns: "I assumed X, but", "Initially the answer is X, but"."""
     if part.stop >= turn:
         return False
     if part.slot == "earlier":
         return part.first == 0 and is_answer
-    return part.slot == "thought" and (not part.first or said[part.first - 1].text in openings_of("slip", "by"))
+    return part.slot == "thought" and (not part.first or phrase[part.first - 1].text in openings_of("slip", "by"))
 
 
-def _is_elsewhere(said: Sequence[Word], answers: Sequence[Cue], part: Part) -> bool:
+def _is_elsewhere(phrase: Sequence[Word], answers: Sequence[Cue], part: Part) -> bool:
     """Whether words name another question, at the beginning or behind an answer's noun: "in the previous problem, the answer was"."""
     if part.slot != "elsewhere":
         return False
-    begins = part.first <= _MAX_LEAD and all(
-        word.text in _PAUSES or at + 1 < part.first for at, word in enumerate(said[: part.first])
+    is_start = part.first <= _MAX_LEAD and all(
+        word.text in _PAUSES or at + 1 < part.first for at, word in enumerate(phrase[: part.first])
     )
-    return begins or any(answer.stop == part.first for answer in answers)
+    return is_start or any(answer.stop == part.first for answer in answers)
 
 
 def _opposed(
-    text: str, said: Sequence[Word], answers: Sequence[Cue], parts: Sequence[Part], found: Sequence[Cue]
+    text: str, phrase: Sequence[Word], answers: Sequence[Cue], slots: Sequence[Part], cues: Sequence[Cue]
 ) -> Iterator[Cue]:
     """What is said of the answer before the speaker turns to a value of his own: "[…] says the answer is 42, but I get 48"."""
-    turns = [place for cue in found if cue.kind is Kind.BUT and (place := _turn_at(said, cue.stop, found)) is not None]
-    value = _stated(text, said, turns[0], found) if answers and turns else ()
+    turns = [index for cue in cues if cue.kind is Kind.BUT and (index := _turn_at(phrase, cue.stop, cues)) is not None]
+    value = _stated(text, phrase, turns[0], cues) if answers and turns else ()
     for answer in answers if value else ():
-        is_own = answer.first and said[answer.first - 1].text in _speakers()
-        is_told = any(verb.slot in _TELLS and verb.stop <= answer.first for verb in parts)
+        is_own = answer.first and phrase[answer.first - 1].text in _speakers()
+        is_told = any(verb.slot in _TELLS and verb.stop <= answer.first for verb in slots)
         # "The answer is 42, but I found 3 errors" names no other value.
         is_other = is_told or len(value) == 1 or not value[0].text[0].isdigit()
-        numbers = [word for word in said[answer.stop : turns[0]] if word.text[0].isdigit()]
+        numbers = [word for word in phrase[answer.stop : turns[0]] if word.text[0].isdigit()]
         is_number = any(not _is_in_name(text, word.start) for word in numbers)
         if answer.stop < turns[0] and is_other and not is_own and is_number is value[0].text[0].isdigit():
             yield answer._replace(kind=Kind.SAID)
@@ -124,40 +128,40 @@ def _speakers() -> frozenset[str]:
     return openings_of("slip", "by") | openings_of("opinion", "my")
 
 
-def _turn_at(said: Sequence[Word], place: int, found: Sequence[Cue]) -> int | None:
+def _turn_at(phrase: Sequence[Word], index: int, cues: Sequence[Cue]) -> int | None:
     """The place of the speaker, or of the last word before a new value, if a clause begins so: "but I get 48", "but is now 48"."""
-    while place < len(said) and not is_word(said[place]):
-        place += 1
-    if place < len(said) and said[place].text in _speakers():
-        return place
-    stops = [cue.stop for cue in found if cue.kind in _IS and cue.first == place]
-    first = max(stops, default=place + 1 if said[place : place + 1] and said[place].text in listed("ranges") else 0)
-    while first < len(said) and said[first].text in adverbs():
+    while index < len(phrase) and not is_word(phrase[index]):
+        index += 1
+    if index < len(phrase) and phrase[index].text in _speakers():
+        return index
+    stops = [cue.stop for cue in cues if cue.kind in _IS and cue.first == index]
+    first = max(stops, default=index + 1 if phrase[index : index + 1] and phrase[index].text in listed("ranges") else 0)
+    while first < len(phrase) and phrase[first].text in adverbs():
         first += 1
-    return first - 1 if first and _is_last_value(said, first) else None
+    return first - 1 if first and _is_last_value(phrase, first) else None
 
 
-def _is_last_value(said: Sequence[Word], first: int) -> bool:
+def _is_last_value(phrase: Sequence[Word], first: int) -> bool:
     """Whether one word or number, and nothing else, stands at the end of a sentence."""
-    return sum(map(is_word, said[first:])) == 1
+    return sum(map(is_word, phrase[first:])) == 1
 
 
-def _stated(text: str, said: Sequence[Word], place: int, found: Sequence[Cue]) -> Sequence[Word]:
+def _stated(text: str, phrase: Sequence[Word], index: int, cues: Sequence[Cue]) -> Sequence[Word]:
     """The value that ends the clause of a speaker, behind few other words: the 48 of "my derivation gives 48"; empty if there is none."""
-    ends = [
+    stops = [
         cue.first
-        for cue in found
-        if cue.kind is Kind.ENDS and cue.first > place and not any(map(is_word, said[cue.stop :]))
+        for cue in cues
+        if cue.kind is Kind.ENDS and cue.first > index and not any(map(is_word, phrase[cue.stop :]))
     ]
-    stop = first = min(ends, default=len(said))
-    while first > place + 1 and (not is_word(said[first - 1]) or _is_value(text, said[first - 1])):
+    stop = first = min(stops, default=len(phrase))
+    while first > index + 1 and (not is_word(phrase[first - 1]) or _is_value(text, phrase[first - 1])):
         first -= 1
-    if any(map(is_word, said[first:stop])) and sum(map(is_word, said[place:first])) <= _MAX_STATING:
-        return [word for word in said[first:stop] if is_word(word)]
-    verbs = [cue.stop for cue in found if cue.kind in _STATES and cue.first >= place]
-    behind = [word for word in said[max(verbs, default=stop) : stop] if is_word(word)]
-    is_name = 0 < len(behind) <= _MAX_NAMES and (behind[0].text[0].isdigit() or behind[0].text[0] >= _UNCASED)
-    return behind if is_name else ()
+    if any(map(is_word, phrase[first:stop])) and sum(map(is_word, phrase[index:first])) <= _MAX_STATING:
+        return [word for word in phrase[first:stop] if is_word(word)]
+    verbs = [cue.stop for cue in cues if cue.kind in _STATES and cue.first >= index]
+    suffix = [word for word in phrase[max(verbs, default=stop) : stop] if is_word(word)]
+    is_name = 0 < len(suffix) <= _MAX_NAMES and (suffix[0].text[0].isdigit() or suffix[0].text[0] >= _UNCASED)
+    return suffix if is_name else ()
 
 
 def _is_value(text: str, word: Word) -> bool:
@@ -171,93 +175,99 @@ _MAX_STATING = 7
 """The words of a speaker before a value; in scripts without spaces each sign is one."""
 
 
-def at_marks(text: str, said: Sequence[Word], found: Sequence[Cue]) -> Sequence[Cue]:
+def at_marks(text: str, phrase: Sequence[Word], cues: Sequence[Cue]) -> Sequence[Cue]:
     """Words that are an opinion only beside a mark: "my friend got" and "Tom claims that" stand beside any amount."""
-    if openings_of("opinion", *_TELLING).isdisjoint(word.text for word in said):
+    if openings_of("opinion", *_TELLING).isdisjoint(word.text for word in phrase):
         return []
-    parts = list(parts_of("opinion", said))
-    verbs = [part for part in parts if part.slot in _TELLS]
-    named = _named(text, said, parts) if verbs else []
+    slots = list(parts_of("opinion", phrase))
+    verbs = [part for part in slots if part.slot in _TELLS]
+    pieces = _named(text, phrase, slots) if verbs else []
     # The Turkish "der" says something, the German one is an article: "Der Unterschied beträgt [mark]".
-    known = languages_of(text[said[0].start : said[-1].end]) if named else frozenset[str]()
-    spoken = [verb for verb in verbs if not known or verb.language in known]
-    told = ((verb, cue) for who in named for verb in spoken if (cue := _opinion(said, who, verb, parts)))
-    its = {cue.first for cue in found if cue.kind is Kind.IT}
+    terms = languages_of(text[phrase[0].start : phrase[-1].end]) if pieces else frozenset[str]()
+    spoken = [verb for verb in verbs if not terms or verb.language in terms]
+    items = ((verb, cue) for subject in pieces for verb in spoken if (cue := _opinion(phrase, subject, verb, slots)))
+    indices = {cue.first for cue in cues if cue.kind is Kind.IT}
     # "Tom picked 42 apples" is not an opinion, "Tom says it's 42" is.
-    held = [cue for verb, cue in told if verb.slot != "says" or cue.stop > verb.stop or cue.stop in its]
-    behind = (verb for who in parts for verb in verbs if who.slot in _PERSONS and _is_last(said, who, verb))
-    return [*_at_marks(said, parts), *held, *(Cue(Kind.SAID, verb.first, verb.stop) for verb in behind)]
+    signals = [cue for verb, cue in items if verb.slot != "says" or cue.stop > verb.stop or cue.stop in indices]
+    behind = (
+        verb for subject in slots for verb in verbs if subject.slot in _PERSONS and _is_last(phrase, subject, verb)
+    )
+    return [*_at_marks(phrase, slots), *signals, *(Cue(Kind.SAID, verb.first, verb.stop) for verb in behind)]
 
 
-def erring(said: Sequence[Word]) -> Sequence[Cue]:
+def erring(phrase: Sequence[Word]) -> Sequence[Cue]:
     """Words for what people often answer, which are an opinion before a mark that counts nothing: "Students often put [mark]"."""
-    if openings_of("opinion", "often", "experts").isdisjoint(word.text for word in said):
+    if openings_of("opinion", "often", "experts").isdisjoint(word.text for word in phrase):
         return []
-    parts = list(parts_of("opinion", said))
-    people = [part for part in parts if part.slot in ("experts", "who")]
-    return [cue for who in people for verb in parts if (cue := _errs(said, who, verb, parts))]
+    slots = list(parts_of("opinion", phrase))
+    people = [part for part in slots if part.slot in ("experts", "who")]
+    return [cue for subject in people for verb in slots if (cue := _errs(phrase, subject, verb, slots))]
 
 
-def answering(said: Sequence[Word]) -> Mapping[int, int]:
+def answering(phrase: Sequence[Word]) -> Mapping[int, int]:
     """The verbs of answering in a sentence, by their ends: the "write" of "many mistakenly write [mark]"."""
-    return {part.stop: part.first for part in parts_of("opinion", said) if part.slot in _ANSWERS}
+    return {part.stop: part.first for part in parts_of("opinion", phrase) if part.slot in _ANSWERS}
 
 
-def _errs(said: Sequence[Word], who: Part, verb: Part, parts: Sequence[Part]) -> Cue | None:
-    if verb.slot not in _ANSWERS or verb.language != who.language or verb.first < who.stop:
+def _errs(phrase: Sequence[Word], subject: Part, verb: Part, slots: Sequence[Part]) -> Cue | None:
+    if verb.slot not in _ANSWERS or verb.language != subject.language or verb.first < subject.stop:
         return None
-    often = [part.first for part in parts if part.slot == "often" and part.language == who.language]
+    often = [part.first for part in slots if part.slot == "often" and part.language == subject.language]
     modals = listed("modals") | listed("conditional")
-    is_often = any(who.first - _MAX_BETWEEN <= at <= verb.stop + 1 for at in often)
-    would = who.slot == "experts" and any(word.text in modals for word in said[who.stop : verb.first])
-    is_near = sum(map(is_word, said[who.stop : verb.first])) <= _MAX_BETWEEN
+    is_often = any(subject.first - _MAX_BETWEEN <= at <= verb.stop + 1 for at in often)
+    would = subject.slot == "experts" and any(word.text in modals for word in phrase[subject.stop : verb.first])
+    is_near = sum(map(is_word, phrase[subject.stop : verb.first])) <= _MAX_BETWEEN
     stop = max([verb.stop, *(at + 1 for at in often if at == verb.stop)])
-    return Cue(Kind.SAID, who.first, stop) if is_near and (is_often or would) else None
+    return Cue(Kind.SAID, subject.first, stop) if is_near and (is_often or would) else None
 
 
-def _named(text: str, said: Sequence[Word], parts: Sequence[Part]) -> list[Part]:
-    return [*_names(text, said), *_surnames(said, parts), *(part for part in parts if part.slot in _NAMES)]
+def _named(text: str, phrase: Sequence[Word], slots: Sequence[Part]) -> list[Part]:
+    return [*_names(text, phrase), *_surnames(phrase, slots), *(part for part in slots if part.slot in _NAMES)]
 
 
-def _opinion(said: Sequence[Word], who: Part, verb: Part, parts: Sequence[Part]) -> Cue | None:
+def _opinion(phrase: Sequence[Word], subject: Part, verb: Part, slots: Sequence[Part]) -> Cue | None:
     """The opinion that somebody and a verb, or words like "according to", are; None if they do not belong together."""
-    if who.language not in (verb.language, _ANY):
+    if subject.language not in (verb.language, _ANY):
         return None
-    left, right = sorted((who, verb), key=lambda part: part.first)
-    between = said[left.stop : right.first]
-    is_near = left.stop <= right.first and sum(map(is_word, between)) <= (0 if who.language == _ANY else _MAX_BETWEEN)
+    slot, right = sorted((subject, verb), key=lambda part: part.first)
+    between = phrase[slot.stop : right.first]
+    is_near = slot.stop <= right.first and sum(map(is_word, between)) <= (
+        0 if subject.language == _ANY else _MAX_BETWEEN
+    )
     if is_near and not any(word.text in _PAUSES for word in between):
-        return _with_that(Part(verb.language, "", left.first, right.stop), parts)
-    return Cue(Kind.SAID, who.first, who.stop) if _is_last(said, who, verb) else None
+        return _with_that(Part(verb.language, "", slot.first, right.stop), slots)
+    return Cue(Kind.SAID, subject.first, subject.stop) if _is_last(phrase, subject, verb) else None
 
 
-def _is_last(said: Sequence[Word], who: Part, verb: Part) -> bool:
+def _is_last(phrase: Sequence[Word], subject: Part, verb: Part) -> bool:
     """Whether a sentence begins with somebody, and ends in a verb that says whose opinion it is: 친구는 42라고 한다."""
-    is_verb = verb.slot in ("says", "holds") and who.language in (verb.language, _ANY)
-    is_last = not any(map(is_word, said[verb.stop :])) and who.stop <= verb.first
-    return is_verb and is_last and who.first <= _MAX_LEAD
+    is_verb = verb.slot in ("says", "holds") and subject.language in (verb.language, _ANY)
+    is_last = not any(map(is_word, phrase[verb.stop :])) and subject.stop <= verb.first
+    return is_verb and is_last and subject.first <= _MAX_LEAD
 
 
-def _with_that(part: Part, parts: Sequence[Part]) -> Cue:
-    behind = (that.stop for that in parts if that.slot == "that" and 0 <= that.first - part.stop <= 1)
-    return Cue(Kind.SAID, part.first, max([part.stop, *behind]))
+def _with_that(part: Part, slots: Sequence[Part]) -> Cue:
+    indices = (slot.stop for slot in slots if slot.slot == "that" and 0 <= slot.first - part.stop <= 1)
+    return Cue(Kind.SAID, part.first, max([part.stop, *indices]))
 
 
-def _owned(said: Sequence[Word], answer: Cue, somebody: Sequence[Part], parts: Sequence[Part]) -> Iterator[Cue]:
+def _owned(phrase: Sequence[Word], answer: Cue, somebody: Sequence[Part], slots: Sequence[Part]) -> Iterator[Cue]:
     """The words for whose an answer is: "Tom's answer", "the answer of my friend"."""
-    ofs = {(part.first, part.language): part.stop for part in parts if part.slot == "of"}
-    for who in somebody:
+    ofs = {(part.first, part.language): part.stop for part in slots if part.slot == "of"}
+    for subject in somebody:
         stops = [
-            stop for (first, language), stop in ofs.items() if first == who.stop and who.language in (language, _ANY)
+            stop
+            for (first, language), stop in ofs.items()
+            if first == subject.stop and subject.language in (language, _ANY)
         ]
-        if said[answer.stop].text in listed("ought") if answer.stop < len(said) else False:
+        if phrase[answer.stop].text in listed("ought") if answer.stop < len(phrase) else False:
             continue  # "Tom's answer should be" concludes.
-        if answer.first in stops or (answer.first == who.stop and who.language not in _with_of()):
-            yield Cue(Kind.SAID, who.first, answer.stop)
-        between = said[answer.stop : who.first]
-        is_near = answer.stop < who.first and sum(map(is_word, between)) <= _MAX_BETWEEN
-        if is_near and not any(word.text in _PAUSES for word in between) and _is_own(who, parts):
-            yield Cue(Kind.SAID, answer.first, who.stop)
+        if answer.first in stops or (answer.first == subject.stop and subject.language not in _with_of()):
+            yield Cue(Kind.SAID, subject.first, answer.stop)
+        between = phrase[answer.stop : subject.first]
+        is_near = answer.stop < subject.first and sum(map(is_word, between)) <= _MAX_BETWEEN
+        if is_near and not any(word.text in _PAUSES for word in between) and _is_own(subject, slots):
+            yield Cue(Kind.SAID, answer.first, subject.stop)
 
 
 @cache
@@ -272,28 +282,28 @@ def possessives() -> frozenset[str]:
     return frozenset(word for lexicon in languages().values() for word in lexicon["opinion"].get("of", ()))
 
 
-def _is_own(who: Part, parts: Sequence[Part]) -> bool:
+def _is_own(subject: Part, slots: Sequence[Part]) -> bool:
     """Whether somebody is the speaker's own friend, teacher or neighbour, and not one of the task."""
-    mine = [part for part in parts if part.slot == "my" and part.language == who.language]
-    return who.slot == "own" or any(part.stop == who.first or part.first == who.stop for part in mine)
+    mine = [part for part in slots if part.slot == "my" and part.language == subject.language]
+    return subject.slot == "own" or any(part.stop == subject.first or part.first == subject.stop for part in mine)
 
 
-def _at_marks(said: Sequence[Word], parts: Sequence[Part]) -> Iterator[Cue]:
-    own = [part for part in parts if part.slot in _PERSONS and _is_own(part, parts)]
-    earlier = [part for part in parts if part.slot == "earlier"]
-    limits = [(part, _MAX_BETWEEN) for part in own] + [(part, _MAX_EARLIER) for part in earlier]
-    for part, most in limits:
-        for verb in parts:
+def _at_marks(phrase: Sequence[Word], slots: Sequence[Part]) -> Iterator[Cue]:
+    pieces = [part for part in slots if part.slot in _PERSONS and _is_own(part, slots)]
+    earlier = [part for part in slots if part.slot == "earlier"]
+    limits = [(part, _MAX_BETWEEN) for part in pieces] + [(part, _MAX_EARLIER) for part in earlier]
+    for part, maximum in limits:
+        for verb in slots:
             is_behind = verb.slot == "gets" and verb.language == part.language and part.stop <= verb.first
-            if is_behind and sum(map(is_word, said[part.stop : verb.first])) <= most:
+            if is_behind and sum(map(is_word, phrase[part.stop : verb.first])) <= maximum:
                 yield Cue(Kind.SAID, part.first, verb.stop)
 
 
-def _names(text: str, said: Sequence[Word]) -> Iterator[Part]:
+def _names(text: str, phrase: Sequence[Word]) -> Iterator[Part]:
     """Capitals that no lexicon has: names of persons, at the beginning of a clause or behind words like "according to"."""
     position = 0
-    while position < len(said):
-        run = list(takewhile(lambda word: _is_name(text, word), said[position : position + _MAX_NAMES]))
+    while position < len(phrase):
+        run = list(takewhile(lambda word: _is_name(text, word), phrase[position : position + _MAX_NAMES]))
         if run:
             yield Part(_ANY, "named", position, position + len(run))
         position += max(1, len(run))
@@ -304,14 +314,12 @@ def _is_name(text: str, word: Word) -> bool:
     return is_capital and word.text not in vocabulary()
 
 
-def _surnames(said: Sequence[Word], parts: Sequence[Part]) -> Iterator[Part]:
+def _surnames(phrase: Sequence[Word], slots: Sequence[Part]) -> Iterator[Part]:
     """Names in Chinese: one of the common first characters at the beginning of a clause, and one or two more."""
-    for part in parts:
-        if part.slot == "surnames" and (not part.first or not is_word(said[part.first - 1])):
+    for part in slots:
+        if part.slot == "surnames" and (not part.first or not is_word(phrase[part.first - 1])):
             stops = [
-                other.first
-                for other in parts
-                if other.slot in ("says", "holds", "of") and other.language == part.language
+                slot.first for slot in slots if slot.slot in ("says", "holds", "of") and slot.language == part.language
             ]
             yield from (
                 part._replace(slot="named", stop=stop) for stop in stops if 2 <= stop - part.first <= _MAX_NAMES
@@ -322,11 +330,11 @@ def _is_label(text: str, word: Word) -> bool:
     return word.end == word.start + 1 and "A" <= text[word.start] <= "Z"
 
 
-def _picks_last(said: Sequence[Word], name: Part, parts: Sequence[Part], found: Sequence[Cue]) -> bool:
+def _picks_last(phrase: Sequence[Word], name: Part, slots: Sequence[Part], cues: Sequence[Cue]) -> bool:
     """Whether the sentence is a name, a verb and a label: "Lisa picked C", "Tom chose option C"."""
-    stops = [part.stop for part in parts if part.slot in ("says", "holds") and part.first == name.stop]
-    between = range(stops[0], len(said) - 1) if stops and not name.first else range(1, 0)
-    return bool(stops) and all(any(cue.first <= at < cue.stop for cue in found if cue.kind in _LEADS) for at in between)
+    stops = [part.stop for part in slots if part.slot in ("says", "holds") and part.first == name.stop]
+    between = range(stops[0], len(phrase) - 1) if stops and not name.first else range(1, 0)
+    return bool(stops) and all(any(cue.first <= at < cue.stop for cue in cues if cue.kind in _LEADS) for at in between)
 
 
 _LEADS = frozenset([Kind.THE, Kind.NOUN, Kind.CHOOSE])

@@ -14,8 +14,8 @@ def past_premise(sentence: Sentence, premises: AbstractSet[str]) -> int:
 
     `premises` are the words that may begin a premise, or end it.
     """
-    said = sentence.words
-    commas = [at for at, word in enumerate(said) if word.text in _COMMAS and not _is_in_formula(said, at)]
+    phrase = sentence.words
+    commas = [at for at, word in enumerate(phrase) if word.text in _COMMAS and not _is_in_formula(phrase, at)]
     if len(commas) != 1 or sentence.begins(_SO, 0):  # 因此, "as a result"
         return 0
     sides = [(0, size) for size in range(1, _MAX_WORDS + 1)]
@@ -29,5 +29,5 @@ _SO = frozenset([Kind.SO])
 _COMMAS = frozenset(",，、")
 
 
-def _is_in_formula(said: Sequence[Word], place: int) -> bool:
-    return sum(word.text == "$" for word in said[:place]) % 2 == 1
+def _is_in_formula(phrase: Sequence[Word], index: int) -> bool:
+    return sum(word.text == "$" for word in phrase[:index]) % 2 == 1

@@ -37,14 +37,14 @@ _SUBJECTS = frozenset([Kind.THE, Kind.IT])
 
 def without_remark(text: str) -> str:
     """A text of the same length, without the remark on the value of its last line at its end."""
-    shown = text[-_CHARS:].rstrip(_ENDS).removesuffix("</answer>").rstrip(_ENDS)
-    line = shown[shown.rfind("\n") + 1 :]
+    display = text[-_CHARS:].rstrip(_ENDS).removesuffix("</answer>").rstrip(_ENDS)
+    line = display[display.rfind("\n") + 1 :]
     if len(line) < _SHORT or "boxed" in line:
         return text
-    end = max(0, len(text) - _CHARS) + len(shown)
+    end = max(0, len(text) - _CHARS) + len(display)
     start = end - len(line)
-    if (place := _attained_at(text, start, end)) is not None:
-        return text[:place] + " " * (end - place) + text[end:]
+    if (index := _attained_at(text, start, end)) is not None:
+        return text[:index] + " " * (end - index) + text[end:]
     clause = start
     for sign in _set_off().finditer(text, start, end):
         tail = sign.end()
@@ -89,20 +89,20 @@ def without_attained(text: str) -> str:
     """A text of the same length, without where its last sentence says that the extremum is attained."""
     end = len(text.rstrip(_ENDS))
     line = max(end - _CHARS, text.rfind("\n", 0, end) + 1)
-    place = _attained_at(text, line, end)
-    return text if place is None else text[:place] + " " * (end - place) + text[end:]
+    index = _attained_at(text, line, end)
+    return text if index is None else text[:index] + " " * (end - index) + text[end:]
 
 
 def _attained_at(text: str, start: int, end: int) -> int | None:
     """Where the last sentence begins to say for what its extremum is attained: "the maximum is 42 and occurs at x = 3"; None if it does not."""
     if _extremes().search(text, start, end) is None:
         return None
-    *_, own = [None, *sentences(text, start, end)]
-    named = _extremes().search(text, own.start, end) if own else None
-    value = _DIGITS.search(text, named.end(), end) if named else None
-    if value is None or own is None or own.asks or "?" in text[value.end() : end]:
+    *_, sentence = [None, *sentences(text, start, end)]
+    match = _extremes().search(text, sentence.start, end) if sentence else None
+    value = _DIGITS.search(text, match.end(), end) if match else None
+    if value is None or sentence is None or sentence.asks or "?" in text[value.end() : end]:
         return None
-    head, tail = Sentence(text, own.start, value.end(), ""), Sentence(text, value.end(), end, "")
+    head, tail = Sentence(text, sentence.start, value.end(), ""), Sentence(text, value.end(), end, "")
     kinds = tail.kinds | (head.kinds & _SUPPOSES)
     if not kinds.isdisjoint(_MORE | _SUPPOSES - _WHEN) or _extremes().search(text, value.end(), end):
         return None
@@ -143,18 +143,18 @@ _MAX_VERB_WORDS = 8
 
 def _around(stated: re.Match[str]) -> Iterator[str]:
     """The words that may say that a relation is a place: the last one before it, and scripts without spaces on both sides."""
-    before = words(stated["lead"])
-    if before:
-        yield before[-1].text
-    behind = words(stated["behind"])
-    if behind:
-        yield behind[0].text
+    prefix = words(stated["lead"])
+    if prefix:
+        yield prefix[-1].text
+    suffix = words(stated["behind"])
+    if suffix:
+        yield suffix[0].text
     yield from (part for part in (stated["lead"].strip(), stated["behind"].strip()) if part and not part.isascii())
 
 
-def is_place(said: str) -> bool:
+def is_place(text: str) -> bool:
     """Whether a word begins or ends the case in which a name has a value: the "for" of "for n = 3", のとき."""
-    return said in listed("attained") or any(said.startswith(word) for word in listed("attained") if word >= _UNSPACED)
+    return text in listed("attained") or any(text.startswith(word) for word in listed("attained") if word >= _UNSPACED)
 
 
 _UNSPACED = "\u0e00"
@@ -174,14 +174,14 @@ def _is_reason(text: str, start: int, tail: int, end: int) -> bool:
     if "####" in text[start:tail] or Kind.ANSWER in head.kinds:
         return True
     number = _LAST_NUMBER.search(text, tail, end)
-    place = reason.place(number.span(1))[1] if number else 0
-    return number is not None and number[1][-1] not in "=≈:" and reason.ends_in(_IS, place) is None
+    index = reason.place(number.span(1))[1] if number else 0
+    return number is not None and number[1][-1] not in "=≈:" and reason.ends_in(_IS, index) is None
 
 
 def _is_rejection(text: str, start: int, tail: int, end: int) -> bool:
     """Whether a part of a text only rejects another root: "x = -2 does not fit", x=-2 舍去."""
-    own, root = _ROOT.search(text, start, tail), _ROOT.search(text, tail, end)
-    if own is None or root is None or own["letter"] != root["letter"] or own["value"] == root["value"]:
+    match, root = _ROOT.search(text, start, tail), _ROOT.search(text, tail, end)
+    if match is None or root is None or match["letter"] != root["letter"] or match["value"] == root["value"]:
         return False
     return rejects(_MARKUP.sub(" ", _ROOT.sub(f" {VALUE} ", text[tail:end])))
 

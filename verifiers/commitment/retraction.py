@@ -81,22 +81,22 @@ _PAUSES = frozenset(",;:，；：、،؛—–(（[【…")
 _OWN_ENDS = re.compile(r"[.!?。！？।؟\n]")
 
 
-def retraction(text: str, answer_end: int, begin: int) -> int | None:
+def retraction(text: str, answer_end: int, start: int) -> int | None:
     """The end of the words that take back an answer, which ends at `answer_end`; None if it stands.
 
     `begin` is the first word behind it. What is taken back and then called right again stands.
     """
-    is_own = not _OWN_ENDS.search(text, answer_end, begin)
-    stop = _rejected(text, answer_end, begin, is_own) or _rejected_at_end(text, begin)
-    stop = stop or halted_at(text, answer_end, begin, _calls_right)
+    is_own = not _OWN_ENDS.search(text, answer_end, start)
+    stop = _rejected(text, answer_end, start, is_own) or _rejected_at_end(text, start)
+    stop = stop or halted_at(text, answer_end, start, _calls_right)
     return None if stop is None or _is_affirmed_again(text, stop) else stop
 
 
-def _rejected(text: str, answer_end: int, begin: int, is_own: bool) -> int | None:
+def _rejected(text: str, answer_end: int, start: int, is_own: bool) -> int | None:
     """The end of the first clause behind an answer that rejects it, past clauses that lead to it or affirm."""
-    limit = min(len(text), begin + _MAX_CHARS)
+    limit = min(len(text), start + _MAX_CHARS)
     slots = frozenset[str]()
-    for sentence in _some(text, begin, limit):
+    for sentence in _some(text, start, limit):
         clauses = list(_with_verdicts(sentence, slots, is_own))
         if _is_list([clause for clause, _, _ in clauses]):
             return None
@@ -157,14 +157,14 @@ def _is_own_fault(sentence: Sentence, clause: Clause, first: int, stop: int) -> 
 
 
 def _with_verdicts(
-    sentence: Sentence, before: frozenset[str], is_own: bool
+    sentence: Sentence, members: frozenset[str], is_own: bool
 ) -> Iterator[tuple[Clause | None, int, int]]:
-    """The clauses of a sentence with their verdicts and places; `before` holds the slots of the sentences since the answer,
+    """The clauses of a sentence with their verdicts and places; `members` are the slots of the sentences since the answer,
     `is_own` says that the sentence is that of the answer.
 
     Behind words that lead to a check ("let me verify") a computation leads on: 42+6=47，不相等.
     """
-    slots = before
+    slots = members
     for first, stop in _clauses(sentence):
         clause = judged(sentence, first, stop)
         is_led = Slot.TURN in slots or _turned(sentence, first) > first
@@ -185,14 +185,15 @@ def _defies(sentence: Sentence, first: int, stop: int) -> bool:
 
     Verbs that end a clause have their object before them: 这与前面的结论矛盾.
     """
-    said = sentence.words[first:stop]
-    found = list(parts("verdict", said))
-    subjects = [part.stop for part in found if part.slot == Slot.THIS and _leads(sentence, first, first + part.stop)]
-    verbs = [part for part in found if part.slot == "defies" and subjects and part.first >= min(subjects)]
+    phrase = sentence.words[first:stop]
+    slots = list(parts("verdict", phrase))
+    subjects = [part.stop for part in slots if part.slot == Slot.THIS and _leads(sentence, first, first + part.stop)]
+    verbs = [part for part in slots if part.slot == "defies" and subjects and part.first >= min(subjects)]
     # "It contradicts the passage" may be why an option is asked for.
     is_open = any(cue.kind in _SPARES and first <= cue.first < stop for cue in sentence.cues)
     return not is_open and any(
-        _leads(sentence, first, first + verb.first) or (verb.stop == len(said) and not said[verb.first].text.isascii())
+        _leads(sentence, first, first + verb.first)
+        or (verb.stop == len(phrase) and not phrase[verb.first].text.isascii())
         for verb in verbs
     )
 
@@ -223,8 +224,8 @@ def _is_alarm(sentence: Sentence) -> bool:
 
 @cache
 def _alarms() -> frozenset[str]:
-    said = [lexicon["verdict"]["alarm"] for lexicon in languages().values() if "alarm" in lexicon["verdict"]]
-    return frozenset(" ".join(word.text for word in words(entry)) for entries in said for entry in entries)
+    terms = [lexicon["verdict"]["alarm"] for lexicon in languages().values() if "alarm" in lexicon["verdict"]]
+    return frozenset(" ".join(word.text for word in words(entry)) for entries in terms for entry in entries)
 
 
 def _only_turns(sentence: Sentence, first: int, stop: int) -> bool:
@@ -236,13 +237,13 @@ def _only_turns(sentence: Sentence, first: int, stop: int) -> bool:
 def _turned(sentence: Sentence, first: int) -> int:
     """The place behind the words that turn at the beginning of a clause."""
     plain = [word.text for word in sentence.words[first : first + _MAX_WORDS]]
-    found = [
+    indices = [
         first + len(phrase)
         for language in _by_first_word().get(plain[0], ())
         for phrase, slot in _table(language)[plain[0]]
         if slot is Slot.TURN and plain[: len(phrase)] == phrase
     ]
-    return max(found, default=first)
+    return max(indices, default=first)
 
 
 def _has_digit(sentence: Sentence, first: int, stop: int) -> bool:
@@ -264,9 +265,9 @@ def _some(text: str, start: int, end: int) -> Iterator[Sentence]:
         yield sentence
 
 
-def _rejected_at_end(text: str, begin: int) -> int | None:
+def _rejected_at_end(text: str, start: int) -> int | None:
     """The end of a last sentence that takes back "my answer", wherever that stands: "Please disregard my answer."."""
-    *_, last = [None, *sentences(text, max(begin, len(text) - _MAX_CHARS), len(text))]
+    *_, last = [None, *sentences(text, max(start, len(text) - _MAX_CHARS), len(text))]
     if last is None or last.asks:
         return None
     clauses = [judged(last, first, stop) for first, stop in _clauses(last)]
@@ -303,8 +304,8 @@ def _is_of_other(text: str, answer_end: int, clause: Clause, is_own: bool) -> bo
     "False. That is not correct." says the same twice. "Wait, it's 12. I was wrong." is about an answer before that.
     "All except 12 are wrong" is about the rest.
     """
-    own = text[max(0, answer_end - _MAX_CHARS) : answer_end]
-    *_, sentence = [None, *sentences(own, 0, len(own))]
+    piece = text[max(0, answer_end - _MAX_CHARS) : answer_end]
+    *_, sentence = [None, *sentences(piece, 0, len(piece))]
     if sentence is None:
         return False
     if is_own and Kind.EXCEPT in sentence.kinds:
@@ -314,15 +315,15 @@ def _is_of_other(text: str, answer_end: int, clause: Clause, is_own: bool) -> bo
     return clause.is_of_speaker and turns(sentence)
 
 
-def _is_counted(text: str, answer_end: int, said: Sequence[Word], clause: Clause) -> bool:
+def _is_counted(text: str, answer_end: int, phrase: Sequence[Word], clause: Clause) -> bool:
     """Whether a rejecting clause tells of what the number before it counts: "He made 42 mistakes", "42 were rejected"."""
-    between = text[answer_end : said[0].start]
+    between = text[answer_end : phrase[0].start]
     if any(map(str.isalnum, between)) or not _PAUSES.isdisjoint(between) or text.endswith(">", 0, answer_end):
         return False
-    if said[0].text in listed("plural"):
+    if phrase[0].text in listed("plural"):
         return True
-    own = Sentence(text, max(0, answer_end - _MAX_CHARS), answer_end, "")
-    return len(said) == 1 and clause.slots == {Slot.WRONG} and counts(own, len(own.words))
+    sentence = Sentence(text, max(0, answer_end - _MAX_CHARS), answer_end, "")
+    return len(phrase) == 1 and clause.slots == {Slot.WRONG} and counts(sentence, len(sentence.words))
 
 
 def counts(sentence: Sentence, stop: int) -> bool:
@@ -338,11 +339,11 @@ def _is_apart(sentence: Sentence, clause: Clause, first: int, stop: int) -> bool
     """Whether a rejecting clause is no verdict: "so the given statement is false" concludes from the answer, and "Common mistake:"
     is a heading.
     """
-    said = [word.text for word in sentence.words[first:stop]]
+    texts = [word.text for word in sentence.words[first:stop]]
     if clause.is_on_task:
-        return sentence.begins(_SO, first) or not listed("claims").isdisjoint(said)
-    is_heading = len(said) > 1 and stop < len(sentence.words) and sentence.words[stop].text in ":："
-    return is_heading and adverbs().issuperset(said[:-1])
+        return sentence.begins(_SO, first) or not listed("claims").isdisjoint(texts)
+    is_heading = len(texts) > 1 and stop < len(sentence.words) and sentence.words[stop].text in ":："
+    return is_heading and adverbs().issuperset(texts[:-1])
 
 
 def mends(sentence: Sentence) -> bool:
@@ -353,10 +354,10 @@ def mends(sentence: Sentence) -> bool:
 
 @cache
 def _mends() -> Mapping[str, Sequence[Sequence[str]]]:
-    found: dict[str, dict[tuple[str, ...], str]] = {}
+    table: dict[str, dict[tuple[str, ...], str]] = {}
     for lexicon in languages().values():
-        add(found, "mends", lexicon["verdict"].get("mends", ()))
-    return {word: [phrase for phrase, _ in said] for word, said in by_length(found).items()}
+        add(table, "mends", lexicon["verdict"].get("mends", ()))
+    return {word: [phrase for phrase, _ in terms] for word, terms in by_length(table).items()}
 
 
 def turns(sentence: Sentence) -> bool:
@@ -385,9 +386,9 @@ def _clauses(sentence: Sentence) -> Iterator[tuple[int, int]]:
 
 def judged(sentence: Sentence, first: int, stop: int) -> Clause | None:
     """The verdict that all words of a clause make up in one language; None if they make up none."""
-    said = [word for word in sentence.words[first:stop] if is_word(word)]
-    plain = [word.text for word in said]
-    if not plain or len(plain) > _MAX_WORDS or any(_is_label(sentence.text, word) for word in said):
+    phrase = [word for word in sentence.words[first:stop] if is_word(word)]
+    plain = [word.text for word in phrase]
+    if not plain or len(plain) > _MAX_WORDS or any(_is_label(sentence.text, word) for word in phrase):
         return None
     for language in _by_first_word().get(plain[0], ()):
         if (filled := _filled(plain, _table(language))) is not None:
@@ -422,10 +423,10 @@ def _filled(plain: Sequence[str], table: Phrases) -> _Filled | None:
                 break
     filled, position = [], 0
     while position < len(plain):
-        if (each := best[position]) is None:
+        if (item := best[position]) is None:
             return None
-        filled.append((position, *each))
-        position = each[0]
+        filled.append((position, *item))
+        position = item[0]
     return filled
 
 
@@ -455,8 +456,8 @@ def _clause(plain: Sequence[str], filled: _Filled) -> Clause | None:
 @cache
 def pronouns() -> frozenset[str]:
     """The single words for what a verdict is on: "that", "it", "answer"."""
-    said = (entry for lexicon in languages().values() for entry in lexicon["verdict"].get(Slot.THIS.value, ()))
-    return frozenset(entry for entry in said if entry.isalpha())
+    terms = (entry for lexicon in languages().values() for entry in lexicon["verdict"].get(Slot.THIS.value, ()))
+    return frozenset(entry for entry in terms if entry.isalpha())
 
 
 @cache
@@ -467,22 +468,22 @@ def _nouns() -> frozenset[str]:
 @cache
 def _by_first_word() -> Mapping[str, Sequence[str]]:
     """The languages whose verdicts may begin with a word. Words of English turn in every language."""
-    found: dict[str, list[str]] = {}
-    for language in sorted(languages(), key=lambda each: each != "en"):
+    table: dict[str, list[str]] = {}
+    for language in sorted(languages(), key=lambda item: item != "en"):
         for word in _table(language):
-            found.setdefault(word, []).append(language)
-    return found
+            table.setdefault(word, []).append(language)
+    return table
 
 
 @cache
 def _table(language: str) -> Phrases:
     lexicon = languages()[language]
-    found: dict[str, dict[tuple[str, ...], str]] = {}
+    table: dict[str, dict[tuple[str, ...], str]] = {}
     for slot in Slot:
-        add(found, slot, lexicon["verdict"].get(slot.value, ()))
+        add(table, slot, lexicon["verdict"].get(slot.value, ()))
     for said in (lexicon["verdict"], languages()["en"]["verdict"]):
-        add(found, Slot.TURN, [*said["halt"], *said.get("hum", ()), *said["turn"], *said.get("alarm", ())])
-    add(found, Slot.FILLER, lexicon.get("adverbs", ()))
-    add(found, Slot.FILLER, lexicon.get("ought", ()))
-    add(found, Slot.RIGHT, [VALUE])
-    return by_length(found)
+        add(table, Slot.TURN, [*said["halt"], *said.get("hum", ()), *said["turn"], *said.get("alarm", ())])
+    add(table, Slot.FILLER, lexicon.get("adverbs", ()))
+    add(table, Slot.FILLER, lexicon.get("ought", ()))
+    add(table, Slot.RIGHT, [VALUE])
+    return by_length(table)

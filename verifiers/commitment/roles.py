@@ -23,23 +23,23 @@ _LABEL_ENDS = re.compile(r"\s[a-z]")
 
 def is_label(text: str, start: int, end: int, number: Offer) -> bool:
     """Whether a number says which one (step 3, equation (42), item 3 of a list), or belongs to an option's text."""
-    before = text[max(start, number.start - 24) : number.start]
-    if before.strip("#* \n") == "" == text[number.end : end].strip("*. \n"):
+    prefix = text[max(start, number.start - 24) : number.start]
+    if prefix.strip("#* \n") == "" == text[number.end : end].strip("*. \n"):
         return False  # "#1" alone
-    if _is_labelled(before) and not _LABEL_ENDS.match(text, number.end, end):
+    if _is_labelled(prefix) and not _LABEL_ENDS.match(text, number.end, end):
         return True
-    if before.rstrip(" (*$")[-1:] in _OPTION_ENDS and _OPTION_BEFORE.search(before):
+    if prefix.rstrip(" (*$")[-1:] in _OPTION_ENDS and _OPTION_BEFORE.search(prefix):
         return True
     value = text[number.start : number.end]
-    if before.endswith("\n") and value.isdecimal() and len(value) < 4 and _ITEM_AFTER.match(text, number.end, end):
+    if prefix.endswith("\n") and value.isdecimal() and len(value) < 4 and _ITEM_AFTER.match(text, number.end, end):
         return text.find(f"{int(value) - 1}.", start, number.start) >= 0
     return False
 
 
-def _is_labelled(before: str) -> bool:
+def _is_labelled(prefix: str) -> bool:
     """Whether a labelling noun or sign stands before a number: "step", "eq. (", "#"."""
-    head = before.rstrip(" (*$")
-    if before.endswith("#") and not before.endswith("##"):
+    head = prefix.rstrip(" (*$")
+    if prefix.endswith("#") and not prefix.endswith("##"):
         return True
     is_short = head.endswith(".") and len(head.split()[-1]) <= _ABBREVIATION_CHARS
     return ends_with(head[:-1] if is_short else head.rstrip(" #"), Kind.LABEL)
@@ -58,20 +58,20 @@ _EDGES = " $*("
 
 def is_bound_to_words(text: str, start: int, number: Offer) -> bool:
     """Whether the text before a number makes it a bound, an operand, one count of two, or a value of something else."""
-    before = text[max(start, number.start - 40) : number.start].rpartition("\n")[2]
-    head = before.rstrip(_EDGES)
+    prefix = text[max(start, number.start - 40) : number.start].rpartition("\n")[2]
+    head = prefix.rstrip(_EDGES)
     if head.endswith("="):
         return (
             head.endswith(("<=", ">=", "!="))
             or _is_other_side(head[:-1])
             or supposes(text, start, number.start, number.end)
         )
-    if command_before(before.rstrip(" ({$")) in _COMMANDS:
+    if command_before(prefix.rstrip(" ({$")) in _COMMANDS:
         return True
-    if _SIGN.search(before) or ends_with(head, Kind.BOUND, Kind.PART):
+    if _SIGN.search(prefix) or ends_with(head, Kind.BOUND, Kind.PART):
         return True
-    said = Sentence(head, 0, len(head), "")
-    return _is_of_two(said) or _is_equated(said)
+    sentence = Sentence(head, 0, len(head), "")
+    return _is_of_two(sentence) or _is_equated(sentence)
 
 
 def supposes(text: str, start: int, sign: int, stop: int) -> bool:
@@ -79,23 +79,25 @@ def supposes(text: str, start: int, sign: int, stop: int) -> bool:
 
     `sign` is the place behind the equality sign, and `stop` the place behind the value.
     """
-    behind = words(text, stop, min(len(text), stop + _MAX_LET_CHARS))
+    suffix = words(text, stop, min(len(text), stop + _MAX_LET_CHARS))
     if any(
-        part.slot == "ends" and not any(map(is_word, behind[: part.first])) for part in parts("supposition", behind)
+        part.slot == "ends" and not any(map(is_word, suffix[: part.first])) for part in parts("supposition", suffix)
     ):
         return True
-    own = sentence_at(text, sign, start, sign)
-    openings, said, first = openings_of("supposition", "begins"), own.words, 0
-    if openings.isdisjoint(word.text for word in said):
+    sentence = sentence_at(text, sign, start, sign)
+    openings, phrase, first = openings_of("supposition", "begins"), sentence.words, 0
+    if openings.isdisjoint(word.text for word in phrase):
         return False
-    while first < len(said) and said[first].text not in openings:
-        is_lead = own.begins(_LEADS_ON, first) or (said[first].text in adverbs() and not own.begins(_SO, first))
-        if not is_lead and said[first].text not in openings_of("slip", "by") | _COMMAS:
+    while first < len(phrase) and phrase[first].text not in openings:
+        is_lead = sentence.begins(_LEADS_ON, first) or (
+            phrase[first].text in adverbs() and not sentence.begins(_SO, first)
+        )
+        if not is_lead and phrase[first].text not in openings_of("slip", "by") | _COMMAS:
             return False
         first += 1
-    found = [part.stop for part in parts("supposition", said[first:]) if (part.slot, part.first) == ("begins", 0)]
-    between = [word.text for word in said[first + max(found, default=0) : -1] if word.text not in _LET_SIGNS]
-    return bool(found) and len(between) <= _MAX_NAME_WORDS and all(map(str.isalpha, between))
+    indices = [part.stop for part in parts("supposition", phrase[first:]) if (part.slot, part.first) == ("begins", 0)]
+    between = [word.text for word in phrase[first + max(indices, default=0) : -1] if word.text not in _LET_SIGNS]
+    return bool(indices) and len(between) <= _MAX_NAME_WORDS and all(map(str.isalpha, between))
 
 
 _LEADS_ON = frozenset([Kind.STAGE, Kind.BUT, Kind.JOINS])
@@ -106,57 +108,63 @@ _MAX_LET_CHARS = 24
 _MAX_NAME_WORDS = 4
 
 
-def _is_of_two(said: Sentence) -> bool:
+def _is_of_two(sentence: Sentence) -> bool:
     """Whether a number before this one makes both parts of a pair: "2 in 6", "5 feet by 6", "20% of", "3 birds and"."""
-    place = len(said.words)
-    if place and (said.words[-1].text in listed("determiners") or said.ends_in(frozenset([Kind.THE]), place)):
-        place -= 1
-    last = said.words[place - 1].text if place > 1 else ""
-    before = place - 2
-    while before > 0 and said.words[before].text in "%\\":
-        before -= 1
+    index = len(sentence.words)
+    if index and (sentence.words[-1].text in listed("determiners") or sentence.ends_in(frozenset([Kind.THE]), index)):
+        index -= 1
+    last = sentence.words[index - 1].text if index > 1 else ""
+    previous = index - 2
+    while previous > 0 and sentence.words[previous].text in "%\\":
+        previous -= 1
     if last in listed("shares"):
-        return said.words[before].text[0].isdigit()
-    is_counted = before > 0 and said.words[before].text.isalpha() and said.words[before - 1].text[0].isdigit()
+        return sentence.words[previous].text[0].isdigit()
+    is_counted = (
+        previous > 0 and sentence.words[previous].text.isalpha() and sentence.words[previous - 1].text[0].isdigit()
+    )
     if last in listed("across"):
-        return is_counted or said.words[before].text[0].isdigit()
-    joins = place == len(said.words) and said.ends_in(frozenset([Kind.JOINS]), place) is not None
-    return joins and is_counted and all(word.text != "=" for word in said.words)
+        return is_counted or sentence.words[previous].text[0].isdigit()
+    joins = index == len(sentence.words) and sentence.ends_in(frozenset([Kind.JOINS]), index) is not None
+    return joins and is_counted and all(word.text != "=" for word in sentence.words)
 
 
-def _is_equated(said: Sentence) -> bool:
+def _is_equated(sentence: Sentence) -> bool:
     """Whether a text ends in words for an equality sign, behind the other side of the equation: "x^2 is equal to"."""
-    place = len(said.words)
-    if place > 1 and said.words[place - 2].text in listed("equals"):
-        place -= 1
-    if not place or said.words[place - 1].text not in listed("equals"):
+    index = len(sentence.words)
+    if index > 1 and sentence.words[index - 2].text in listed("equals"):
+        index -= 1
+    if not index or sentence.words[index - 1].text not in listed("equals"):
         return False
-    verb = said.ends_in(frozenset([Kind.IS]), place - 1)
-    first = verb.first if verb else place - 1
-    return _is_other_side(said.text[: said.words[first].start])
+    verb = sentence.ends_in(frozenset([Kind.IS]), index - 1)
+    first = verb.first if verb else index - 1
+    return _is_other_side(sentence.text[: sentence.words[first].start])
 
 
-def _is_other_side(left: str) -> bool:
+def _is_other_side(prefix: str) -> bool:
     """Whether a side of an equation is not the unknown (`x^2 = 9`), or is only supposed (`where x = 4`)."""
-    left = left.rstrip(_EDGES)
-    if left[-1:].isdecimal() and not any(char in left[-24:] for char in "^√\\|("):
+    prefix = prefix.rstrip(_EDGES)
+    if prefix[-1:].isdecimal() and not any(char in prefix[-24:] for char in "^√\\|("):
         return False
-    return bool(_SIDE.search(left)) or ends_with(left, Kind.MADE) or _is_supposed(Sentence(left, 0, len(left), ""))
+    return (
+        bool(_SIDE.search(prefix)) or ends_with(prefix, Kind.MADE) or _is_supposed(Sentence(prefix, 0, len(prefix), ""))
+    )
 
 
-def _is_supposed(said: Sentence) -> bool:
+def _is_supposed(sentence: Sentence) -> bool:
     """Whether a side is a name with a supposed value, or gets a value that was stated before."""
-    place = len(said.words) - 1
-    if place < 1 or len(said.words[place].text) > 1 or not said.words[place].text.isalpha():
+    index = len(sentence.words) - 1
+    if index < 1 or len(sentence.words[index].text) > 1 or not sentence.words[index].text.isalpha():
         return False
-    place -= said.words[place - 1].text == "$"
-    lead = said.words[place - 1].text if place > 0 else ""
-    if said.ends_in(frozenset([Kind.IF]), place) or lead in listed("supposes"):
+    index -= sentence.words[index - 1].text == "$"
+    lead = sentence.words[index - 1].text if index > 0 else ""
+    if sentence.ends_in(frozenset([Kind.IF]), index) or lead in listed("supposes"):
         return True
     if lead not in listed("attained"):
         return False
-    stated = [at for at in range(max(1, place - _MAX_APART_WORDS - 1), place - 1) if said.words[at].text[0].isdigit()]
-    return any(said.words[at - 1].text in "=:" or said.ends_in(_STATES, at) is not None for at in stated)
+    stated = [
+        at for at in range(max(1, index - _MAX_APART_WORDS - 1), index - 1) if sentence.words[at].text[0].isdigit()
+    ]
+    return any(sentence.words[at - 1].text in "=:" or sentence.ends_in(_STATES, at) is not None for at in stated)
 
 
 _STATES = frozenset([Kind.IS, Kind.COMPLEMENT])

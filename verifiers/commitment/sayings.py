@@ -31,31 +31,31 @@ def in_signs(text: str) -> str | None:
     """A formula in words as LaTeX; None where a text is none, or more."""
     if len(text) > _MAX_CHARS:
         return None
-    said = words(text)
-    first = next((place for place in range(len(said)) if relates(said, place)), None)
+    phrase = words(text)
+    first = next((index for index in range(len(phrase)) if relates(phrase, index)), None)
     if first is None:
-        pieces = _pieces(text, said)
+        pieces = _pieces(text, phrase)
         return _value(pieces) if any(sign for sign, _ in pieces) else None
-    (sign, _), *pieces = _pieces(text, said[first:])
-    subject, value = _subject(text, said, first), _value(pieces)
+    (sign, _), *pieces = _pieces(text, phrase[first:])
+    subject, value = _subject(text, phrase, first), _value(pieces)
     return None if subject is None or value is None else f"{subject} {RELATIONS[sign]} {value}".strip()
 
 
-def relates(said: Sequence[Word], place: int) -> bool:
+def relates(phrase: Sequence[Word], index: int) -> bool:
     """Whether a phrase for a relation begins at a word."""
-    return any(sign in RELATIONS for sign, _ in _at(said, place))
+    return any(sign in RELATIONS for sign, _ in _at(phrase, index))
 
 
-def subject_end(said: Sequence[Word], stop: int) -> int:
+def subject_end(phrase: Sequence[Word], stop: int) -> int:
     """The place behind the name that the words before a relation are told of, without their verb: "x", "x is", "x can be"."""
-    if stop > 1 and said[stop - 1].text in listed("being") and said[stop - 2].text in listed("able"):
+    if stop > 1 and phrase[stop - 1].text in listed("being") and phrase[stop - 2].text in listed("able"):
         return stop - 2
-    return min([cue.first for cue in cues(said) if cue.kind is Kind.IS and cue.stop == stop], default=stop)
+    return min([cue.first for cue in cues(phrase) if cue.kind is Kind.IS and cue.stop == stop], default=stop)
 
 
-def divides(said: Sequence[Word], place: int) -> int:
+def divides(phrase: Sequence[Word], index: int) -> int:
     """The place behind words for a division that begin at a word; the same place if there are none."""
-    return max((stop for sign, stop in _at(said, place) if sign == "/"), default=place)
+    return max((stop for sign, stop in _at(phrase, index) if sign == "/"), default=index)
 
 
 def may_divide(word: str) -> bool:
@@ -63,75 +63,75 @@ def may_divide(word: str) -> bool:
     return any(sign == "/" for _, sign in _written().get(word, ()))
 
 
-def finds_none(said: Sequence[Word], place: int) -> bool:
+def finds_none(phrase: Sequence[Word], index: int) -> bool:
     """Whether the words from a place to the end say that there is no solution, or that what was asked for does not exist."""
-    return any((sign, len(said)) in _at(said, place) for sign in ABSENCES)
+    return any((sign, len(phrase)) in _at(phrase, index) for sign in ABSENCES)
 
 
-def names_value(said: Sequence[Word], place: int) -> bool:
+def names_value(phrase: Sequence[Word], index: int) -> bool:
     """Whether the words from a place to the end are the name of a value: "infinity"."""
-    return any((sign, len(said)) in _at(said, place) for sign in _VALUES)
+    return any((sign, len(phrase)) in _at(phrase, index) for sign in _VALUES)
 
 
-def _pieces(text: str, said: Sequence[Word]) -> Sequence[_Piece]:
+def _pieces(text: str, phrase: Sequence[Word]) -> Sequence[_Piece]:
     """The phrases that are said for a sign, and what stands between them."""
     pieces: list[_Piece] = []
-    place = begun = 0
-    while place < len(said):
-        sign, stop = max(_at(said, place), key=lambda each: each[1], default=("", place))
+    index = start = 0
+    while index < len(phrase):
+        sign, stop = max(_at(phrase, index), key=lambda item: item[1], default=("", index))
         if sign:
-            pieces += [*_between(text, said, begun, place), (sign, "")]
-            begun = place = stop
+            pieces += [*_between(text, phrase, start, index), (sign, "")]
+            start = index = stop
         else:
-            place += 1
-    return pieces + _between(text, said, begun, len(said))
+            index += 1
+    return pieces + _between(text, phrase, start, len(phrase))
 
 
-def _between(text: str, said: Sequence[Word], first: int, stop: int) -> list[_Piece]:
-    return [("", text[said[first].start : said[stop - 1].end])] if first < stop else []
+def _between(text: str, phrase: Sequence[Word], first: int, stop: int) -> list[_Piece]:
+    return [("", text[phrase[first].start : phrase[stop - 1].end])] if first < stop else []
 
 
-def _at(said: Sequence[Word], place: int) -> Sequence[tuple[str, int]]:
+def _at(wording: Sequence[Word], index: int) -> Sequence[tuple[str, int]]:
     """The signs for which phrases are said that begin at a word, and where those end."""
-    known = _written().get(said[place].text, ())
-    found = [(sign, place + len(phrase)) for phrase, sign in known]
+    items = _written().get(wording[index].text, ())
+    hits = [(sign, index + len(phrase)) for phrase, sign in items]
     return [
         (sign, stop)
-        for (sign, stop), (phrase, _) in zip(found, known, strict=True)
-        if [word.text for word in said[place:stop]] == list(phrase)
+        for (sign, stop), (phrase, _) in zip(hits, items, strict=True)
+        if [word.text for word in wording[index:stop]] == list(phrase)
     ]
 
 
 @cache
 def _written() -> Mapping[str, Sequence[tuple[Sequence[str], str]]]:
     """The phrases with their signs, by their first words."""
-    found: dict[str, list[tuple[Sequence[str], str]]] = {}
+    table: dict[str, list[tuple[Sequence[str], str]]] = {}
     for lexicon in languages().values():
         for sign, entries in lexicon.get("written", {}).items():
-            for phrase in (each for entry in entries for each in phrases(entry)):
-                said = [word.text for word in words(phrase)]
-                found.setdefault(said[0], []).append((said, sign))
-    return found
+            for phrase in (item for entry in entries for item in phrases(entry)):
+                texts = [word.text for word in words(phrase)]
+                table.setdefault(texts[0], []).append((texts, sign))
+    return table
 
 
-def _subject(text: str, said: Sequence[Word], stop: int) -> str | None:
+def _subject(text: str, phrase: Sequence[Word], stop: int) -> str | None:
     """The name of which a relation is told, without its verb; empty where none is."""
     if not stop:
         return ""
-    stop = subject_end(said, stop)
-    shown = text[said[0].start : said[stop - 1].end] if stop else ""
-    return shown.strip("$") if _SUBJECT.fullmatch(shown) else None
+    stop = subject_end(phrase, stop)
+    display = text[phrase[0].start : phrase[stop - 1].end] if stop else ""
+    return display.strip("$") if _SUBJECT.fullmatch(display) else None
 
 
 def _value(pieces: Sequence[_Piece]) -> str | None:
     """What one value is written as: `a`, `sqrt a`, `log a of b`, or two of them with a sign between."""
-    infixes = [place for place, (sign, _) in enumerate(pieces) if sign in _INFIXES]
+    infixes = [index for index, (sign, _) in enumerate(pieces) if sign in _INFIXES]
     if not infixes:
         return _term(pieces)
-    left, right = pieces[: infixes[0]], pieces[infixes[0] + 1 :]
-    if len(infixes) > 1 or len(left) != 1:
+    items, right = pieces[: infixes[0]], pieces[infixes[0] + 1 :]
+    if len(infixes) > 1 or len(items) != 1:
         return None
-    sides = _term(left), _term(right)
+    sides = _term(items), _term(right)
     return None if None in sides else _INFIXES[pieces[infixes[0]][0]] % sides
 
 
@@ -142,11 +142,11 @@ def _term(pieces: Sequence[_Piece]) -> str | None:
         case [sign] if sign in ABSENCES or sign in _VALUES:
             return sign
         case [prefix, ""] if prefix in _PREFIXES:
-            inner = _atom(pieces[1][1])
-            return None if inner is None else _PREFIXES[prefix] % inner
+            content = _atom(pieces[1][1])
+            return None if content is None else _PREFIXES[prefix] % content
         case ["log", "", "of", ""]:
-            base, inner = _atom(pieces[1][1]), _atom(pieces[3][1])
-            return None if base is None or inner is None else rf"\log_{{{base}}}({inner})"
+            base, content = _atom(pieces[1][1]), _atom(pieces[3][1])
+            return None if base is None or content is None else rf"\log_{{{base}}}({content})"
     return None
 
 

@@ -77,23 +77,23 @@ def _think_tags(text: str) -> tuple[int, int]:
 def _last_think_tag(text: str, last: int) -> tuple[int, int]:
     """The same for the tags that begin with `<`; the last `<` is at `last`."""
     end = last + _MAX_THINK_TAG_CHARS
-    place = last
+    index = last
     for _ in range(_FEW_TAGS):
-        if tag := _THINK_TAG.match(text, place, end):
+        if tag := _THINK_TAG.match(text, index, end):
             return _last_tags((tag,))
-        place = text.rfind("<", 0, place)
-        if place < 0:
+        index = text.rfind("<", 0, index)
+        if index < 0:
             return -1, -1
     first = text.find("<")
-    if place - first <= _FEW_CHARS or _may_hold_think_tag(text, first, end):
-        return _last_tags(_THINK_TAG.finditer(text, first, place + _MAX_THINK_TAG_CHARS))
+    if index - first <= _FEW_CHARS or _may_hold_think_tag(text, first, end):
+        return _last_tags(_THINK_TAG.finditer(text, first, index + _MAX_THINK_TAG_CHARS))
     return -1, -1
 
 
 def thinking(response: str) -> list[bool]:
     """Whether each think tag closes, in the order of the text."""
-    found = [*_THINK_TAG.finditer(response), *_OTHER_THINK_TAG.finditer(response)]
-    return [any(tag.groups()) for tag in sorted(found, key=re.Match.start)]
+    matches = [*_THINK_TAG.finditer(response), *_OTHER_THINK_TAG.finditer(response)]
+    return [any(tag.groups()) for tag in sorted(matches, key=re.Match.start)]
 
 
 def _last_tags(tags: Iterable[re.Match[str]]) -> tuple[int, int]:
@@ -147,8 +147,8 @@ def _behind_thought_tokens(text: str, start: int) -> int | None:
     if "<" not in text or _ANY_TOKEN.search(text) is None:
         return start
     for opening, closing in _THOUGHTS:
-        if begins := [begin.end() for begin in opening.finditer(text, start)]:
-            if (stop := text.find(closing, begins[-1])) < 0:
+        if origins := [match.end() for match in opening.finditer(text, start)]:
+            if (stop := text.find(closing, origins[-1])) < 0:
                 return None
             start = stop + len(closing)
     spoken = _SPOKEN.match(text, start)

@@ -21,27 +21,27 @@ _OPEN_FROM_AFAR = frozenset([Kind.IF, Kind.SAID])
 
 def names_slip(sentence: Sentence, first: int, stop: int, is_led: bool) -> bool:
     """Whether the words between two places name a slip of the speaker; `is_led` says that words that turn stand before them."""
-    found = [
+    slots = [
         part._replace(first=part.first + first, stop=part.stop + first)
         for part in parts("slip", sentence.words[first:stop])
     ]
-    told = [part for part in found if part.slot in ("did", "own")]
-    told += [
+    pieces = [part for part in slots if part.slot in ("did", "own")]
+    pieces += [
         Part(verb.language, "did", verb.first, badly.stop)
-        for verb, badly in product(found, found)
+        for verb, badly in product(slots, slots)
         if (verb.slot, badly.slot, verb.language) == ("verb", "badly", badly.language) and verb.stop <= badly.first
     ]
-    return any(_is_slip(sentence, part, found, (first, stop), is_led) for part in told)
+    return any(_is_slip(sentence, part, slots, (first, stop), is_led) for part in pieces)
 
 
-def _is_thought(sentence: Sentence, slip: Part, others: list[Part]) -> bool:
+def _is_thought(sentence: Sentence, slip: Part, slots: list[Part]) -> bool:
     """Whether the speaker only has a thought of a slip: "I was worried that I had misread it"; not "I see that I misread it"."""
-    speakers = [part for part in others if part.slot == "by" and part.stop <= slip.first]
+    speakers = [part for part in slots if part.slot == "by" and part.stop <= slip.first]
     if len(speakers) < _THINKS:
         return False
     between = sentence.words[speakers[0].stop : speakers[-1].first]
-    known = {at for part in parts("verdict", between) for at in range(part.first, part.stop)}
-    return any(is_word(word) and at not in known for at, word in enumerate(between))
+    indices = {at for part in parts("verdict", between) for at in range(part.first, part.stop)}
+    return any(is_word(word) and at not in indices for at, word in enumerate(between))
 
 
 _THINKS = 2
@@ -49,23 +49,23 @@ _THINKS = 2
 
 def _is_on_task(sentence: Sentence, slip: Part, clause: Span) -> bool:
     """Whether only the task stands before a slip, so that nobody but the speaker can be meant: 題目を読み間違えた."""
-    before = sentence.words[clause[0] : slip.first]
-    known = {at: part.slot for part in parts("verdict", before) for at in range(part.first, part.stop)}
-    slots = {known.get(at) for at, word in enumerate(before) if is_word(word)}
+    prefix = sentence.words[clause[0] : slip.first]
+    table = {at: part.slot for part in parts("verdict", prefix) for at in range(part.first, part.stop)}
+    slots = {table.get(at) for at, word in enumerate(prefix) if is_word(word)}
     return "task" in slots and slots <= {"task", "filler", "this"}
 
 
-def _is_slip(sentence: Sentence, slip: Part, others: list[Part], clause: Span, is_led: bool) -> bool:
-    same = {other.slot for other in others if other.language == slip.language}
-    if "tells" in same or not (slip.slot == "own" or is_led or "by" in same or _is_on_task(sentence, slip, clause)):
+def _is_slip(sentence: Sentence, slip: Part, slots: list[Part], clause: Span, is_led: bool) -> bool:
+    terms = {part.slot for part in slots if part.language == slip.language}
+    if "tells" in terms or not (slip.slot == "own" or is_led or "by" in terms or _is_on_task(sentence, slip, clause)):
         return False
-    if sentence.is_inverted or _is_thought(sentence, slip, others):
+    if sentence.is_inverted or _is_thought(sentence, slip, slots):
         return False
-    before = [cue for cue in sentence.cues if cue.stop <= slip.first]
-    is_open = any(cue.kind in _OPEN and (cue.kind in _OPEN_FROM_AFAR or clause[0] <= cue.first) for cue in before)
-    said = [word.text for word in sentence.words[slip.stop : clause[1]]]
+    cues = [cue for cue in sentence.cues if cue.stop <= slip.first]
+    is_open = any(cue.kind in _OPEN and (cue.kind in _OPEN_FROM_AFAR or clause[0] <= cue.first) for cue in cues)
+    texts = [word.text for word in sentence.words[slip.stop : clause[1]]]
     # "I made a mistake when I wrote 1800" is about the 1800.
-    is_of_other = not listed("temporal").isdisjoint(said) and any(word[0].isdigit() for word in said)
-    behind = "".join(said)
-    is_denied = not behind.isascii() and behind.endswith(tuple(listed("denied_endings")))
+    is_of_other = not listed("temporal").isdisjoint(texts) and any(word[0].isdigit() for word in texts)
+    suffix = "".join(texts)
+    is_denied = not suffix.isascii() and suffix.endswith(tuple(listed("denied_endings")))
     return not (is_open or is_of_other or is_denied)

@@ -16,24 +16,24 @@ Phrases = Mapping[str, Sequence[tuple[Sequence[str], str]]]
 @cache
 def slotted(idea: str, language: str) -> Phrases:
     """The phrases of an idea. A phrase of several slots fills the first of them."""
-    found: dict[str, dict[tuple[str, ...], str]] = {}
+    table: dict[str, dict[tuple[str, ...], str]] = {}
     for slot, entries in languages()[language][idea].items():
-        add(found, slot, entries)
-    return by_length(found)
+        add(table, slot, entries)
+    return by_length(table)
 
 
-def add(found: dict[str, dict[tuple[str, ...], str]], slot: str, entries: Iterable[str]) -> None:
+def add(table: dict[str, dict[tuple[str, ...], str]], slot: str, entries: Iterable[str]) -> None:
     """Add the phrases of some entries to a slot, unless they fill another."""
-    for phrase in (each for entry in entries for each in phrases(entry)):
+    for phrase in (item for entry in entries for item in phrases(entry)):
         plain = tuple(word.text for word in words(phrase) if is_word(word))
         if plain:
-            found.setdefault(plain[0], {}).setdefault(plain, slot)
+            table.setdefault(plain[0], {}).setdefault(plain, slot)
 
 
-def by_length(found: Mapping[str, Mapping[tuple[str, ...], str]]) -> Phrases:
+def by_length(table: Mapping[str, Mapping[tuple[str, ...], str]]) -> Phrases:
     """The phrases by their first words, the longest first."""
-    order = {word: sorted(said.items(), key=lambda each: -len(each[0])) for word, said in found.items()}
-    return {word: [([*phrase], slot) for phrase, slot in said] for word, said in order.items()}
+    order = {word: sorted(mapping.items(), key=lambda item: -len(item[0])) for word, mapping in table.items()}
+    return {word: [([*phrase], slot) for phrase, slot in terms] for word, terms in order.items()}
 
 
 def is_word(word: Word) -> bool:
@@ -44,18 +44,20 @@ def is_word(word: Word) -> bool:
 @cache
 def by_first_word(idea: str) -> Mapping[str, Sequence[str]]:
     """The languages that have phrases of an idea with this first word, English first."""
-    found: dict[str, list[str]] = {}
-    for language in sorted(languages(), key=lambda each: each != "en"):
+    table: dict[str, list[str]] = {}
+    for language in sorted(languages(), key=lambda item: item != "en"):
         for word in slotted(idea, language):
-            found.setdefault(word, []).append(language)
-    return found
+            table.setdefault(word, []).append(language)
+    return table
 
 
 @cache
 def openings_of(idea: str, *slots: str) -> frozenset[str]:
     """The first words of the phrases that fill some slots of an idea, in all languages."""
     tables = [slotted(idea, language) for language in languages()]
-    return frozenset(word for table in tables for word, said in table.items() if any(slot in slots for _, slot in said))
+    return frozenset(
+        word for table in tables for word, terms in table.items() if any(slot in slots for _, slot in terms)
+    )
 
 
 class Part(NamedTuple):
@@ -67,11 +69,11 @@ class Part(NamedTuple):
     stop: int
 
 
-def parts(idea: str, said: Sequence[Word]) -> Iterator[Part]:
+def parts(idea: str, wording: Sequence[Word]) -> Iterator[Part]:
     """The phrases of an idea in a text: the longest of each language that begins at each word."""
     spoken = by_first_word(idea)
-    positions = [position for position, word in enumerate(said) if is_word(word)]
-    texts = [said[position].text for position in positions]
+    positions = [position for position, word in enumerate(wording) if is_word(word)]
+    texts = [wording[position].text for position in positions]
     for first, text in enumerate(texts):
         for language in spoken.get(text, ()):
             for phrase, slot in slotted(idea, language)[text]:

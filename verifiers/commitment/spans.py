@@ -32,9 +32,9 @@ def trim(text: str, start: int, end: int) -> tuple[int, int]:
     if start < end and text[start].isalnum() and text[end - 1].isalnum():
         return start, end
     for _ in range(8):
-        before = (start, end)
+        span = (start, end)
         start, end = strip(text, start, end, _EMPHASIS)
-        end += text.startswith("^*", end - 1, before[1])
+        end += text.startswith("^*", end - 1, span[1])
         while (
             start < end
             and text[end - 1] in ".。．,，;；:："
@@ -42,7 +42,7 @@ def trim(text: str, start: int, end: int) -> tuple[int, int]:
         ):
             end -= 1
         start, end = unwrap(text, *_unquoted(text, start, end))
-        if (start, end) == before:
+        if (start, end) == span:
             break
     return start, end
 

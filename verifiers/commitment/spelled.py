@@ -52,14 +52,14 @@ def in_figures(response: str, start: int, end: int, has_figures: bool) -> Spelle
     tail = max(start, end - _TAIL_CHARS)
     first, last = _last_sentence(response, tail, end)
     sentence, earlier = response[first:last], response[tail:first]
-    found = _english(sentence, earlier, has_figures)
-    if found is None and not has_figures and not sentence.isascii():
-        found = _chinese(sentence)
-    if found is None:
+    hit = _english(sentence, earlier, has_figures)
+    if hit is None and not has_figures and not sentence.isascii():
+        hit = _chinese(sentence)
+    if hit is None:
         return None
-    begins, ends, number = found
-    begins, ends = first + begins, first + ends
-    return Spelled(response[:begins] + str(number) + response[ends:], begins, ends)
+    index, position, number = hit
+    index, position = first + index, first + position
+    return Spelled(response[:index] + str(number) + response[position:], index, position)
 
 
 def _last_sentence(text: str, start: int, end: int) -> tuple[int, int]:
@@ -82,39 +82,39 @@ def _english(sentence: str, earlier: str, has_figures: bool) -> tuple[int, int, 
     if percent := _PERCENT.search(sentence, start, end):
         end = percent.start()
     number = number_of(number_words(sentence[start:end], every_word=True)[0])
-    before, behind = sentence[:start], sentence[end:]
-    if number is None or behind[:1].isalnum() or _means_no_amount(behind) or _is_determined(before):
+    prefix, suffix = sentence[:start], sentence[end:]
+    if number is None or suffix[:1].isalnum() or _means_no_amount(suffix) or _is_determined(prefix):
         return None
-    ends_there, is_one = not behind.strip(_AROUND), sentence[start:end].lower() in _ONE
-    if (is_one or has_figures) and not (ends_there and _is_said(before, "equates")):
+    ends_there, is_one = not suffix.strip(_AROUND), sentence[start:end].lower() in _ONE
+    if (is_one or has_figures) and not (ends_there and _is_said(prefix, "equates")):
         return None
-    if _is_said(before, "equates", "possesses"):
-        is_committed = all(_is_determined(sentence[:other]) for other, _ in runs[:-1])
+    if _is_said(prefix, "equates", "possesses"):
+        is_committed = all(_is_determined(sentence[:index]) for index, _ in runs[:-1])
     else:
         is_committed = len(runs) == 1 and _START.search(earlier) is None
     return (start, end, number) if is_committed else None
 
 
-def _means_no_amount(behind: str) -> bool:
-    word = _WORD_BEHIND.match(behind)
-    return _HYPHEN_BEHIND.match(behind) is not None or (word is not None and word[1].lower() in listed("no_amount"))
+def _means_no_amount(suffix: str) -> bool:
+    word = _WORD_BEHIND.match(suffix)
+    return _HYPHEN_BEHIND.match(suffix) is not None or (word is not None and word[1].lower() in listed("no_amount"))
 
 
-def _is_determined(before: str) -> bool:
-    word = _WORD_BEFORE.search(before[-_MAX_WORD_CHARS:])
+def _is_determined(prefix: str) -> bool:
+    word = _WORD_BEFORE.search(prefix[-_MAX_WORD_CHARS:])
     return word is not None and word["word"].lower() in listed("determiners")
 
 
-def _is_said(before: str, *verbs: str) -> bool:
+def _is_said(prefix: str, *verbs: str) -> bool:
     """Whether a text ends in a verb of some lists, or in a sign for one. "There is one" says less than "it is one"."""
-    said = words(before[-_MAX_WORD_CHARS:].rstrip('*_$" '))
-    while said and said[-1].text in adverbs():
-        said = said[:-1]
-    if not said:
+    phrase = words(prefix[-_MAX_WORD_CHARS:].rstrip('*_$" '))
+    while phrase and phrase[-1].text in adverbs():
+        phrase = phrase[:-1]
+    if not phrase:
         return False
-    verb, is_all = said[-1].text, len(verbs) > 1
+    verb, is_all = phrase[-1].text, len(verbs) > 1
     if any(verb in listed(name) for name in verbs):
-        return is_all or len(said) < 2 or said[-2].text not in listed("impersonal")
+        return is_all or len(phrase) < 2 or phrase[-2].text not in listed("impersonal")
     return verb == "=" or (verb == ":" and is_all)
 
 

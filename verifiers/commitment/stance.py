@@ -100,7 +100,7 @@ def sentences(text: str, start: int, end: int) -> Iterator["Sentence"]:
     """The sentences between two places, in order. The end of a line ends a sentence."""
     first = start
     for stop in _STOP.finditer(text, start, end):
-        at, behind = stop.span()
+        at, following = stop.span()
         sign = stop[0]
         if sign == ".":
             last = text[at - 3 : at]
@@ -109,16 +109,16 @@ def sentences(text: str, start: int, end: int) -> Iterator["Sentence"]:
                 continue
         if first < at and not text[first:at].isspace():
             yield Sentence(text, first, at, sign)
-        first = behind
+        first = following
     if text[first:end].strip():
         yield Sentence(text, first, end, "")
 
 
 def _grouped(pairs: Sequence[tuple[int, Cue]]) -> Mapping[int, Sequence[Cue]]:
-    found: dict[int, list[Cue]] = {}
-    for place, cue in pairs:
-        found.setdefault(place, []).append(cue)
-    return found
+    table: dict[int, list[Cue]] = {}
+    for index, cue in pairs:
+        table.setdefault(index, []).append(cue)
+    return table
 
 
 class Sentence:
@@ -146,9 +146,9 @@ class Sentence:
 
     @cached_property
     def cues(self) -> Sequence[Cue]:
-        found = self._listed
-        others = [*self._opinions.all, *contrasts(self.text, self.words, found)]
-        return sorted([*found, *others], key=lambda cue: cue.first) if others else found
+        signals = self._listed
+        hits = [*self._opinions.all, *contrasts(self.text, self.words, signals)]
+        return sorted([*signals, *hits], key=lambda cue: cue.first) if hits else signals
 
     @cached_property
     def _listed(self) -> Sequence[Cue]:
@@ -179,27 +179,27 @@ class Sentence:
 
     def place(self, span: Span) -> Span:
         """The places of the words in a span: the first word, and the one behind the last."""
-        if (known := self._places.get(span)) is None:
+        if (extent := self._places.get(span)) is None:
             first = bisect_left(self.words, span[0], key=lambda word: word.end - 1)
             stop = bisect_left(self.words, span[1], key=lambda word: word.start)
-            known = self._places[span] = first, max(first, stop)
-        return known
+            extent = self._places[span] = first, max(first, stop)
+        return extent
 
-    def at(self, place: int) -> Sequence[Cue]:
+    def at(self, index: int) -> Sequence[Cue]:
         """The cues that begin at a word."""
-        return self._by_first.get(place, ())
+        return self._by_first.get(index, ())
 
-    def begins(self, kinds: frozenset[Kind], place: int) -> bool:
+    def begins(self, kinds: frozenset[Kind], index: int) -> bool:
         """Whether a cue of one of these kinds begins at a word."""
-        return any(cue.kind in kinds for cue in self.at(place))
+        return any(cue.kind in kinds for cue in self.at(index))
 
-    def is_command(self, place: int) -> bool:
+    def is_command(self, index: int) -> bool:
         r"""Whether a word is a command of LaTeX: the "boxed" of `\boxed`."""
-        return self.text.startswith("\\", self.words[place].start - 1)
+        return self.text.startswith("\\", self.words[index].start - 1)
 
-    def past_cue(self, place: int, *kinds: Kind) -> int:
+    def past_cue(self, index: int, *kinds: Kind) -> int:
         """The place behind the longest cue of some kinds that begins at a word; the same place if there is none."""
-        return max([cue.stop for cue in self.at(place) if cue.kind in kinds], default=place)
+        return max([cue.stop for cue in self.at(index) if cue.kind in kinds], default=index)
 
     def has(self, kind: Kind, first: int, stop: int) -> bool:
         return kind in self.kinds and any(
@@ -213,55 +213,55 @@ class Sentence:
                 return cue
         return None
 
-    def stance(self, span: Span, others: Sequence[Span] = ()) -> Stance:
+    def stance(self, span: Span, spans: Sequence[Span] = ()) -> Stance:
         """The stance of the sentence towards the mention at `span`; `others` are its other mentions."""
         first, stop = self.place(span)
         if self.asks or self._is_exception(first):
             return Stance.HEDGED if self.asks else Stance.SINGLED
-        places = [self.place(other) for other in others]
-        behind = None if self._is_verdict(first, stop) else self._behind(self.list_end(stop, places), places)
-        if behind in _VERDICTS_ON_REST and self.ends_in(_EXCEPT, self.skipped(first)):
-            return Stance.DENIED if self._is_rest_right(stop, behind) else Stance.CALLED
-        if behind is Kind.WRONG or self._ticked(first) is Kind.NO:
+        extents = [self.place(neighbour) for neighbour in spans]
+        kind = None if self._is_verdict(first, stop) else self._behind(self.list_end(stop, extents), extents)
+        if kind in _VERDICTS_ON_REST and self.ends_in(_EXCEPT, self.skipped(first)):
+            return Stance.DENIED if self._is_rest_right(stop, kind) else Stance.CALLED
+        if kind is Kind.WRONG or self._ticked(first) is Kind.NO:
             return Stance.DENIED
-        if behind is Kind.IF and (others or self._would_be(first)):
+        if kind is Kind.IF and (spans or self._would_be(first)):
             return Stance.SUPPOSED
-        if behind in (Kind.ALSO, Kind.MAYBE) or self._trails_off(stop, places):
+        if kind in (Kind.ALSO, Kind.MAYBE) or self._trails_off(stop, extents):
             return Stance.HEDGED
-        if (governed := self._governed(first, others)) is not None:
+        if (governed := self._governed(first, spans)) is not None:
             return governed
         if self.is_told_of(stop):
             return Stance.ATTRIBUTED
-        if behind is Kind.CALLED:
+        if kind is Kind.CALLED:
             return Stance.ANNOUNCED
-        if behind is None and self._is_better_of(first, stop, places):
+        if kind is None and self._is_better_of(first, stop, extents):
             return Stance.CALLED
-        if behind is Kind.FITS or self._ticked(first) is Kind.YES:
+        if kind is Kind.FITS or self._ticked(first) is Kind.YES:
             is_open = self._is_conditional() or self._is_reason(first)
             if not is_open and any(cue.kind is Kind.MAYBE and cue.first >= stop for cue in self.cues):
                 return Stance.HEDGED
-            if not is_open and not others and any(cue.kind is Kind.BUT and cue.first > stop for cue in self.cues):
+            if not is_open and not spans and any(cue.kind is Kind.BUT and cue.first > stop for cue in self.cues):
                 return Stance.HEDGED
             return Stance.STATED if is_open else Stance.CALLED
-        if behind is Kind.TRUE:
+        if kind is Kind.TRUE:
             return Stance.STATED if self._is_conditional() or self._is_reason(first) else Stance.TRUE
-        if self._is_only(first) and behind is None and not self.has(Kind.OR, 0, len(self.words)):
+        if self._is_only(first) and kind is None and not self.has(Kind.OR, 0, len(self.words)):
             return Stance.CALLED
         led = self._led(first, stop)
         # "The question asks for the exception, so it must be C": what comes before "so" is only the reason.
-        begin = max([cue.first for cue in self.cues if cue.kind is Kind.SO and cue.stop <= first], default=0)
-        is_open = led is Stance.CONCLUDED and (self._is_conditional() or self.has(Kind.OTHER, begin, first))
+        start = max([cue.first for cue in self.cues if cue.kind is Kind.SO and cue.stop <= first], default=0)
+        is_open = led is Stance.CONCLUDED and (self._is_conditional() or self.has(Kind.OTHER, start, first))
         return Stance.STATED if is_open else led
 
     def _is_exception(self, first: int) -> bool:
         """Whether a verb, past adverbs, leads from a subject that is called false to a mention."""
         if self.kinds.isdisjoint(DENIES):
             return False
-        place = self.skipped(first)
-        while place and self.words[place - 1].text in adverbs() and not self.ends_in(_IS, place):
-            place -= 1
-        verbs = [cue.first for cue in self._by_stop.get(place, ()) if cue.kind in _VERBS_OF_SUBJECT]
-        verbs += [place - 1] if place and self.words[place - 1].text in _TELLS else []
+        index = self.skipped(first)
+        while index and self.words[index - 1].text in adverbs() and not self.ends_in(_IS, index):
+            index -= 1
+        verbs = [cue.first for cue in self._by_stop.get(index, ()) if cue.kind in _VERBS_OF_SUBJECT]
+        verbs += [index - 1] if index and self.words[index - 1].text in _TELLS else []
         return any(is_exception(self.words, self.cues, verb) for verb in verbs)
 
     def denies(self, span: Span) -> bool:
@@ -284,24 +284,24 @@ class Sentence:
     def _concedes(self, first: int, stop: int) -> bool:
         """Whether a clause behind a mark says that another value is possible: "though 6 is possible", "but it may be 6"."""
         turns = [cue.stop for cue in self.cues if cue.kind is Kind.BUT and cue.first >= stop]
-        turns += [place + 1 for place in range(stop, len(self.words)) if self.words[place].text in listed("although")]
+        turns += [index + 1 for index in range(stop, len(self.words)) if self.words[index].text in listed("although")]
         if not turns:
             return False
         cues = [cue for cue in self.cues if cue.first >= min(turns)]
-        own = {word.text for word in self.words[first:stop]}
-        others = [
-            place
-            for place, word in enumerate(self.words[min(turns) :], min(turns))
-            if word.text not in own and any(map(str.isdigit, word.text))
+        terms = {word.text for word in self.words[first:stop]}
+        indices = [
+            index
+            for index, word in enumerate(self.words[min(turns) :], min(turns))
+            if word.text not in terms and any(map(str.isdigit, word.text))
         ]
-        if any(cue.kind is Kind.OR and self.words[cue.first - 1].text in own for cue in cues):
+        if any(cue.kind is Kind.OR and self.words[cue.first - 1].text in terms for cue in cues):
             return True
         may_be = any(
-            cue.kind is Kind.ALSO or (cue.kind is Kind.FITS and others[0] < cue.first) for cue in cues if others
+            cue.kind is Kind.ALSO or (cue.kind is Kind.FITS and indices[0] < cue.first) for cue in cues if indices
         )
         return may_be and DENIES.isdisjoint(cue.kind for cue in cues)
 
-    def _trails_off(self, stop: int, others: Sequence[Span]) -> bool:
+    def _trails_off(self, stop: int, spans: Sequence[Span]) -> bool:
         """Whether the sentence ends in a doubt or a bare denial behind a mention: "C, perhaps.", "12 cm (probably not)"."""
         if self.kinds.isdisjoint(_TRAILS):
             return False
@@ -311,26 +311,28 @@ class Sentence:
             between = self.words[stop : cue.first]
             plain = [word for word in between if word.text not in adverbs() and word.text not in _PAUSES]
             is_near = len(plain) <= (_MAX_TRAIL_WORDS if cue.kind is Kind.MAYBE else 0)
-            is_alone = all(end <= stop or begin >= cue.stop for begin, end in others)
+            is_alone = all(end <= stop or start >= cue.stop for start, end in spans)
             is_set_off = any(word.text in _PAUSES for word in between) or not between
-            is_plain = not any(other.kind in _TRAIL_ENDS for other in self.cues if stop <= other.first < cue.first)
+            is_plain = not any(
+                neighbour.kind in _TRAIL_ENDS for neighbour in self.cues if stop <= neighbour.first < cue.first
+            )
             if is_near and is_alone and is_set_off and is_plain:
                 return True
         return False
 
     def is_told_of(self, stop: int, *, is_mark: bool = False) -> bool:
         """Whether the sentence ends by saying whose opinion it is: "The answer is 42, according to my teacher"."""
-        told = [*self._opinions.all, *(self._at_marks if is_mark else ())]
+        cues = [*self._opinions.all, *(self._at_marks if is_mark else ())]
         # "42, by mistake": the words stand directly behind, so that "He opened 42 doors by mistake" is none of that.
-        told += self.at(self.past(stop, _CLOSES | _COMMAS)) if is_mark else ()
-        return any(cue.kind is Kind.SAID and cue.first >= stop and self._is_last(cue.stop) for cue in told)
+        cues += self.at(self.past(stop, _CLOSES | _COMMAS)) if is_mark else ()
+        return any(cue.kind is Kind.SAID and cue.first >= stop and self._is_last(cue.stop) for cue in cues)
 
     @property
     def is_sourced(self) -> bool:
         """Whether all opinions in the sentence are those of sources or of nobody: "according to Wikipedia", "reportedly", "is said to be"."""
-        told = [cue for cue in self.cues if cue.kind is Kind.SAID]
+        cues = [cue for cue in self.cues if cue.kind is Kind.SAID]
         sourced = self._opinions.sourced
-        return bool(told) and all(cue in sourced or self.begins(_IT, cue.first) for cue in told)
+        return bool(cues) and all(cue in sourced or self.begins(_IT, cue.first) for cue in cues)
 
     def is_told_before(self, span: Span) -> bool:
         """Whether somebody's opinion, named beside what is known for an answer, reaches a mention: "Tom says it's NaCl"."""
@@ -342,24 +344,24 @@ class Sentence:
 
         `is_counted`: what follows only counts a noun.
         """
-        place, is_apart = len(self.words), False
-        told = self._at_marks if is_counted else [*self._at_marks, *erring(self.words)]
+        index, is_apart = len(self.words), False
+        cues = self._at_marks if is_counted else [*self._at_marks, *erring(self.words)]
         verbs = {} if self.kinds.isdisjoint(_SAID) or is_counted else answering(self.words)
-        while place > 0:
-            if any(cue.stop == place for cue in told):
+        while index > 0:
+            if any(cue.stop == index for cue in cues):
                 return Stance.ATTRIBUTED
-            if place in verbs and self.ends_in(_SAID, verbs[place]):
+            if index in verbs and self.ends_in(_SAID, verbs[index]):
                 return Stance.ATTRIBUTED
-            if (cue := self.ends_in(_GOVERNING, place)) and not (
+            if (cue := self.ends_in(_GOVERNING, index)) and not (
                 self._is_example(cue) or (cue.kind in _DENYING and self._tells_which(cue, len(self.words)))
             ):
                 return _GOVERNS[cue.kind] if cue.kind in _STAYS or not is_apart else None
-            word = self.words[place - 1].text
+            word = self.words[index - 1].text
             is_apart = is_apart or word in _COMMAS
-            if led := self.ends_in(_LEADS_TO, place):
-                place = led.first
+            if led := self.ends_in(_LEADS_TO, index):
+                index = led.first
             elif word in _COMMAS or word in OPENS or word in _TELLS or word in adverbs() or word in listed("subjects"):
-                place -= 1
+                index -= 1
             else:
                 return None
         return None
@@ -367,39 +369,47 @@ class Sentence:
     def _is_example(self, cue: Cue) -> bool:
         return not listed("examples").isdisjoint(word.text for word in self.words[cue.first : cue.stop])
 
-    def _past_adverbs(self, place: int) -> int:
-        while place < len(self.words) and self.words[place].text in adverbs():
-            place += 1
-        return place
+    def _past_adverbs(self, index: int) -> int:
+        while index < len(self.words) and self.words[index].text in adverbs():
+            index += 1
+        return index
 
-    def _is_last(self, place: int) -> bool:
+    def _is_last(self, index: int) -> bool:
         """Whether only closing signs stand behind a place."""
-        return self.past(place, _CLOSES | {"!", "."}) == len(self.words)
+        return self.past(index, _CLOSES | {"!", "."}) == len(self.words)
 
-    def _is_better_of(self, first: int, stop: int, others: Sequence[Span]) -> bool:
+    def _is_better_of(self, first: int, stop: int, spans: Sequence[Span]) -> bool:
         """Whether a mention is called the better one of those that begin its sentence: "Of B and C, C is better"."""
         if Kind.ALSO not in self.kinds or not self.words or self.words[0].text not in listed("among"):
             return False
-        named = [other for other in others if other[1] < self.skipped(first)]
-        is_among = any(self.shown(*other) == self.shown(first, stop) for other in named)
-        if len(named) < 2 or not is_among or not self.is_list(1, named[-1][1], named):
+        extents = [span for span in spans if span[1] < self.skipped(first)]
+        is_among = any(self.shown(*span) == self.shown(first, stop) for span in extents)
+        if len(extents) < 2 or not is_among or not self.is_list(1, extents[-1][1], extents):
             return False
-        said = [cue for cue in self.at(stop) if cue.kind is Kind.ALSO and self.ends(cue.stop)]
-        is_better = any(self.words[cue.stop - 1].text in listed("compared") for cue in said)
+        cues = [cue for cue in self.at(stop) if cue.kind is Kind.ALSO and self.ends(cue.stop)]
+        is_better = any(self.words[cue.stop - 1].text in listed("compared") for cue in cues)
         return is_better and _OPEN.isdisjoint(self.kinds)
 
-    def _is_rest_right(self, stop: int, behind: Kind) -> bool:
+    def _is_rest_right(self, stop: int, kind: Kind) -> bool:
         """Whether all but a mention is called right: "all but C fit", 除C以外都对."""
         later = [cue.kind for cue in self.cues if cue.first > stop]
-        return behind is not Kind.WRONG or (Kind.YES in later and DENIES.isdisjoint(later))
+        return kind is not Kind.WRONG or (Kind.YES in later and DENIES.isdisjoint(later))
 
-    def _is_better_than(self, stop: int, others: Sequence[Span]) -> bool:
+    def _is_better_than(self, stop: int, spans: Sequence[Span]) -> bool:
         """Whether a mention is called better than all others that its sentence names: "C fits better than B"."""
-        said = [cue.stop for cue in self.at(stop) if cue.kind is Kind.ALSO]
-        if not said or self.words[max(said) - 1].text not in listed("compared") or max(said) >= len(self.words):
+        indices = [cue.stop for cue in self.at(stop) if cue.kind is Kind.ALSO]
+        if (
+            not indices
+            or self.words[max(indices) - 1].text not in listed("compared")
+            or max(indices) >= len(self.words)
+        ):
             return False
-        rest = [begin for begin, _ in others if begin >= stop]
-        return bool(rest) and self.words[max(said)].text in listed("than") and self.skipped(rest[0]) == max(said) + 1
+        positions = [start for start, _ in spans if start >= stop]
+        return (
+            bool(positions)
+            and self.words[max(indices)].text in listed("than")
+            and self.skipped(positions[0]) == max(indices) + 1
+        )
 
     def _is_verdict(self, first: int, stop: int) -> bool:
         """Whether a mention is a yes or no, so that the words behind its comma are not about it: "No, it is not"."""
@@ -428,71 +438,71 @@ class Sentence:
         """The verdict of a sign before a mention; None if there is none."""
         if self.kinds.isdisjoint(_VERDICTS):
             return None
-        place = self.skipped(first)
-        found = [cue.kind for cue in self._by_stop.get(place, ()) if _is_sign(cue, self.words)]
-        return next((kind for kind in found if kind in (Kind.YES, Kind.NO)), None)
+        index = self.skipped(first)
+        kinds = [cue.kind for cue in self._by_stop.get(index, ()) if _is_sign(cue, self.words)]
+        return next((kind for kind in kinds if kind in (Kind.YES, Kind.NO)), None)
 
-    def _behind(self, stop: int, others: Sequence[Span]) -> Kind | None:
+    def _behind(self, stop: int, spans: Sequence[Span]) -> Kind | None:
         """The verdict directly behind a mention, past the words that belong to the mention."""
-        found = self._verdict_behind(stop, others)
-        return Kind.FITS if found in (None, Kind.ALSO) and self._is_better_than(stop, others) else found
+        kind = self._verdict_behind(stop, spans)
+        return Kind.FITS if kind in (None, Kind.ALSO) and self._is_better_than(stop, spans) else kind
 
-    def _verdict_behind(self, stop: int, others: Sequence[Span]) -> Kind | None:
-        place = self.past(stop, _CLOSES)
-        if any(cue.kind is Kind.IF for cue in self.at(place)):
+    def _verdict_behind(self, stop: int, spans: Sequence[Span]) -> Kind | None:
+        index = self.past(stop, _CLOSES)
+        if any(cue.kind is Kind.IF for cue in self.at(index)):
             return Kind.IF
-        if "%" in [word.text for word in self.words[place : place + 3]]:
+        if "%" in [word.text for word in self.words[index : index + 3]]:
             return Kind.MAYBE
-        if (verdict := self._verdict(place) or self._entry_verdict(stop, others)) is not None:
+        if (verdict := self._verdict(index) or self._entry_verdict(stop, spans)) is not None:
             return verdict
-        if place < len(self.words) and self.words[place].text == ",":
-            place = self._past_aside(place)
-        if self._is_the_only(place):
+        if index < len(self.words) and self.words[index].text == ",":
+            index = self._past_aside(index)
+        if self._is_the_only(index):
             return Kind.CALLED
-        first, is_counted = place, False
+        first, is_counted = index, False
         for _ in range(_MAX_COUNTED_WORDS + 1):
-            if place > stop and any(begin == place for begin, _ in others):
+            if index > stop and any(start == index for start, _ in spans):
                 return None
-            here = self.at(place)
-            if self._is_of_counted(stop, place, is_counted):
+            cues = self.at(index)
+            if self._is_of_counted(stop, index, is_counted):
                 return None
-            if (said := self._predicate(here, place, first, is_counted)) is not None:
-                return said
-            led = [cue.stop for cue in here if cue.kind in (Kind.NOUN, Kind.RIGHT)]
-            if not led and any(cue.kind is Kind.IS for cue in here):
-                return self._within_verb(here, place)
-            if place >= len(self.words) or not self.words[place].text.isalpha():
+            if (kind := self._predicate(cues, index, first, is_counted)) is not None:
+                return kind
+            led = [cue.stop for cue in cues if cue.kind in (Kind.NOUN, Kind.RIGHT)]
+            if not led and any(cue.kind is Kind.IS for cue in cues):
+                return self._within_verb(cues, index)
+            if index >= len(self.words) or not self.words[index].text.isalpha():
                 return None
-            if not led and any(cue.kind in _SAYS_BEHIND or cue.kind is Kind.TRUE for cue in here):
+            if not led and any(cue.kind in _SAYS_BEHIND or cue.kind is Kind.TRUE for cue in cues):
                 return None
-            is_counted = is_counted or not (led or self.words[place].text in adverbs())
-            place = max([place + 1, *led])
+            is_counted = is_counted or not (led or self.words[index].text in adverbs())
+            index = max([index + 1, *led])
         return None
 
-    def _verdict(self, place: int) -> Kind | None:
+    def _verdict(self, index: int) -> Kind | None:
         """A verdict that stands alone behind a mention: "C: correct", "C ✓", "C (rejected)"."""
-        judged = self.past(place, _TELLS | {"|", "(", "-"})
+        judged = self.past(index, _TELLS | {"|", "(", "-"})
         for cue in self.at(judged):
             if not self.ends(cue.stop):
                 continue
-            if cue.kind in (Kind.YES, Kind.NO) and (judged > place or _is_sign(cue, self.words)):
+            if cue.kind in (Kind.YES, Kind.NO) and (judged > index or _is_sign(cue, self.words)):
                 return Kind.FITS if cue.kind is Kind.YES else Kind.WRONG
-            if cue.kind is Kind.WRONG and judged > place:
+            if cue.kind is Kind.WRONG and judged > index:
                 return Kind.WRONG
         return None
 
-    def _predicate(self, here: Sequence[Cue], place: int, first: int, is_counted: bool) -> Kind | None:
+    def _predicate(self, cues: Sequence[Cue], index: int, first: int, is_counted: bool) -> Kind | None:
         """The verdict of the cues at a place on the mention before it.
 
         `is_counted`: words of the mention stand between.
         """
-        if any(cue.kind in (Kind.WRONG, Kind.FALSE) and self._is_whole(cue) for cue in here) or self._is_unsaid(here):
+        if any(cue.kind in (Kind.WRONG, Kind.FALSE) and self._is_whole(cue) for cue in cues) or self._is_unsaid(cues):
             return Kind.WRONG
-        if any(cue.kind is Kind.TRUE for cue in here) and not is_counted:
+        if any(cue.kind is Kind.TRUE for cue in cues) and not is_counted:
             return Kind.TRUE
-        if any(cue.kind is Kind.NOT and not self.is_beyond(cue) for cue in here) and self._is_denial(place):
+        if any(cue.kind is Kind.NOT and not self.is_beyond(cue) for cue in cues) and self._is_denial(index):
             return Kind.WRONG
-        fits = [(cue.stop, cue.kind) for cue in here if cue.kind in (Kind.FITS, Kind.CALLED)]
+        fits = [(cue.stop, cue.kind) for cue in cues if cue.kind in (Kind.FITS, Kind.CALLED)]
         if not fits or is_counted:
             return None
         is_called = max(fits)[1] is Kind.CALLED and self._has_complement(max(fits)[0])
@@ -500,52 +510,52 @@ class Sentence:
             return None
         return Kind.ALSO if self._is_also(first, max(fits)[0]) else max(fits)[1]
 
-    def _is_of_counted(self, stop: int, place: int, is_counted: bool) -> bool:
+    def _is_of_counted(self, stop: int, index: int, is_counted: bool) -> bool:
         """Whether the words at a place tell of what a number counts: "42 claims are false", "42 were rejected", "42 questions wrong"."""
         number = next((word.text for word in reversed(self.words[:stop]) if word.text not in _CLOSES), "")
-        if not number[:1].isdigit() or number == "1" or place >= len(self.words):
+        if not number[:1].isdigit() or number == "1" or index >= len(self.words):
             return False
-        verb = self.words[place].text
+        verb = self.words[index].text
         return verb in listed("plural") or (is_counted and verb in listed("adjectives"))
 
-    def _has_complement(self, place: int) -> bool:
+    def _has_complement(self, index: int) -> bool:
         """Whether only a complement follows "the answer", such as "to this question"."""
-        behind = [cue.kind for cue in self.cues if cue.first >= place]
-        begins = any(cue.kind is Kind.COMPLEMENT for cue in self.at(place))
-        is_answer = self.ends_in(_ANSWER, place) is not None
-        return begins and is_answer and not any(kind in _GOVERNS or kind is Kind.BUT for kind in behind)
+        kinds = [cue.kind for cue in self.cues if cue.first >= index]
+        is_start = any(cue.kind is Kind.COMPLEMENT for cue in self.at(index))
+        is_answer = self.ends_in(_ANSWER, index) is not None
+        return is_start and is_answer and not any(kind in _GOVERNS or kind is Kind.BUT for kind in kinds)
 
-    def _within_verb(self, here: Sequence[Cue], place: int) -> Kind | None:
+    def _within_verb(self, cues: Sequence[Cue], index: int) -> Kind | None:
         """The verdict of a cue that begins inside a verb: the "be wrong" of "would be wrong"."""
-        stop = max(cue.stop for cue in here if cue.kind is Kind.IS)
-        inner = [cue.kind for cue in self.cues if place < cue.first <= stop]
-        return next((kind for kind in inner if kind in (Kind.WRONG, Kind.FITS)), None)
+        stop = max(cue.stop for cue in cues if cue.kind is Kind.IS)
+        kinds = [cue.kind for cue in self.cues if index < cue.first <= stop]
+        return next((kind for kind in kinds if kind in (Kind.WRONG, Kind.FITS)), None)
 
-    def _past_aside(self, place: int) -> int:
+    def _past_aside(self, index: int) -> int:
         """The place behind a comma, or behind the second comma of an aside: "C, as I said, is wrong"."""
-        for stop in range(place + 2, min(len(self.words), place + _MAX_ASIDE_WORDS)):
+        for stop in range(index + 2, min(len(self.words), index + _MAX_ASIDE_WORDS)):
             if self.words[stop].text == ",":
-                behind = [cue.kind for cue in self.at(stop + 1)]
-                return stop + 1 if Kind.WRONG in behind else place + 1
-        return place + 1
+                kinds = [cue.kind for cue in self.at(stop + 1)]
+                return stop + 1 if Kind.WRONG in kinds else index + 1
+        return index + 1
 
-    def _is_the_only(self, place: int) -> bool:
+    def _is_the_only(self, index: int) -> bool:
         """Whether a mention is called the only one, and not the only one of a kind that is ruled out."""
-        if Kind.ONLY not in self.kinds or not any(cue.kind is Kind.IS for cue in self.at(place)):
+        if Kind.ONLY not in self.kinds or not any(cue.kind is Kind.IS for cue in self.at(index)):
             return False
         only = [
             cue
             for cue in self.cues
             if cue.kind is Kind.ONLY
-            and place < cue.first <= place + 2
-            and (cue.first == place + 1 or self.words[cue.first - 1].text == "the")
+            and index < cue.first <= index + 2
+            and (cue.first == index + 1 or self.words[cue.first - 1].text == "the")
         ]
         against = (Kind.NOT, Kind.WRONG, Kind.OTHER, Kind.BAD, Kind.MAYBE, Kind.IF)
-        return bool(only) and not any(cue.kind in against for cue in self.cues if cue.first >= place)
+        return bool(only) and not any(cue.kind in against for cue in self.cues if cue.first >= index)
 
-    def _is_unsaid(self, here: Sequence[Cue]) -> bool:
+    def _is_unsaid(self, cues: Sequence[Cue]) -> bool:
         """Whether a denial follows a predicate, in languages whose verb comes last."""
-        stops = [cue.stop for cue in here if cue.kind in (Kind.FITS, Kind.CALLED)]
+        stops = [cue.stop for cue in cues if cue.kind in (Kind.FITS, Kind.CALLED)]
         return bool(stops) and any(
             cue.kind is Kind.WRONG and max(stops) <= cue.first <= max(stops) + 1
             for cue in self.cues
@@ -556,21 +566,23 @@ class Sentence:
         """Whether a predicate is complete. "Is not" alone is complete if the clause ends behind it."""
         if self.words[cue.stop - 1].text in listed("adjectives") and cue.stop - cue.first == 1:
             return self.ends(cue.stop)
-        last = {other.kind for other in self._by_stop.get(cue.stop, ()) if other.stop - other.first == 1}
+        last = {
+            neighbour.kind for neighbour in self._by_stop.get(cue.stop, ()) if neighbour.stop - neighbour.first == 1
+        }
         if Kind.NOT in last:
             return self.ends(cue.stop)
         return Kind.ALSO not in last or not self.ends(cue.stop)
 
-    def list_end(self, stop: int, others: Sequence[Span]) -> int:
+    def list_end(self, stop: int, spans: Sequence[Span]) -> int:
         """The end of a list that continues behind a mention."""
-        begun, joined, count = stop, stop, 0
-        for begin, end in others:
-            earlier = [(begun - (end - begin), begun), *(other for other in others if other[1] <= begin)]
-            is_repeated = any(self.shown(begin, end) == self.shown(*other) for other in earlier)
-            if begin >= stop and not is_repeated and self.is_list(stop, begin, ()):
-                joint = {word.text for word in self.words[stop:begin]}
+        start, joined, count = stop, stop, 0
+        for origin, end in spans:
+            earlier = [(start - (end - origin), start), *(span for span in spans if span[1] <= origin)]
+            is_repeated = any(self.shown(origin, end) == self.shown(*span) for span in earlier)
+            if origin >= stop and not is_repeated and self.is_list(stop, origin, ()):
+                joint = {word.text for word in self.words[stop:origin]}
                 is_joint = not joint.isdisjoint("、/") or any(
-                    cue.kind in (Kind.OR, Kind.JOINS) and stop <= cue.first < begin for cue in self.cues
+                    cue.kind in (Kind.OR, Kind.JOINS) and stop <= cue.first < origin for cue in self.cues
                 )
                 if is_joint or joint <= {","}:
                     stop, count = end, count + 1
@@ -578,21 +590,21 @@ class Sentence:
         verb = self.words[stop].text if stop < len(self.words) else ""
         if verb in listed("plural"):
             return stop
-        return begun if verb in listed("singular") and not self.has(Kind.OR, begun, stop) else joined
+        return start if verb in listed("singular") and not self.has(Kind.OR, start, stop) else joined
 
     def shown(self, first: int, stop: int) -> str:
         """The words between two places, with one space between them."""
         return " ".join(word.text for word in self.words[first:stop])
 
-    def _is_denial(self, place: int) -> bool:
+    def _is_denial(self, index: int) -> bool:
         """Whether a clause that begins with "not" denies that something is right."""
-        stop = place
+        stop = index
         while stop < len(self.words) and not self.ends(stop):
-            found = [cue.stop for cue in self.at(stop) if cue.kind in _DENIAL]
-            if not found:
+            indices = [cue.stop for cue in self.at(stop) if cue.kind in _DENIAL]
+            if not indices:
                 return False
-            stop = max(found)
-        return stop > place + 1
+            stop = max(indices)
+        return stop > index + 1
 
     def _is_also(self, first: int, stop: int) -> bool:
         """Whether a clause says that something else is right, too."""
@@ -603,33 +615,33 @@ class Sentence:
         if Kind.ALSO not in self.kinds:
             return ()
         joint = [cue for cue in self.cues if cue.kind is Kind.JOINS]
-        found = [cue for cue in self.cues if cue.kind is Kind.ALSO]
-        found = [cue for cue in found if not any(other.first <= cue.first < other.stop for other in joint)]
-        return [cue for cue in found if self.words[cue.stop - 1].text not in listed("compared") or self.ends(cue.stop)]
+        cues = [cue for cue in self.cues if cue.kind is Kind.ALSO]
+        cues = [cue for cue in cues if not any(neighbour.first <= cue.first < neighbour.stop for neighbour in joint)]
+        return [cue for cue in cues if self.words[cue.stop - 1].text not in listed("compared") or self.ends(cue.stop)]
 
-    def _entry_verdict(self, stop: int, others: Sequence[Span]) -> Kind | None:
+    def _entry_verdict(self, stop: int, spans: Sequence[Span]) -> Kind | None:
         """The verdict at the end of a line on the mention that begins it: "A) London: wrong". A reason may be followed by a no
         alone: "C, because it is large ✗".
         """
         breaks = {cue.kind for cue in self.cues if cue.kind in _BREAKS and cue.first >= stop}
-        if stop > _MAX_ENTRY_WORDS or (breaks and not self._only_explains(stop, breaks, others)):
+        if stop > _MAX_ENTRY_WORDS or (breaks and not self._only_explains(stop, breaks, spans)):
             return None
         verdict = self._last_verdict(stop)
         return None if breaks and verdict is Kind.FITS else verdict
 
-    def _only_explains(self, stop: int, breaks: AbstractSet[Kind], others: Sequence[Span]) -> bool:
+    def _only_explains(self, stop: int, breaks: AbstractSet[Kind], spans: Sequence[Span]) -> bool:
         """Whether what goes on behind a mention is a reason for it that speaks of nothing else."""
         if Kind.BECAUSE not in breaks or not breaks <= _REASONS or self.has(Kind.OTHER, stop, len(self.words)):
             return False
-        return all(end <= stop for _, end in others)
+        return all(end <= stop for _, end in spans)
 
     def _last_verdict(self, stop: int) -> Kind | None:
         line = self.text.find("\n", self.end, self.end + MAX_VERDICT_CHARS)
         line = len(self.text) if line < 0 else line
         is_near = stop > 0 and self.stop and line - self.end <= MAX_VERDICT_CHARS
-        behind = cues(words(self.text, self.end, line)) if is_near else []
-        if len(behind) == 1 and behind[0].first <= 1 and behind[0].kind in (Kind.YES, Kind.NO):
-            return Kind.FITS if behind[0].kind is Kind.YES else Kind.WRONG
+        signals = cues(words(self.text, self.end, line)) if is_near else []
+        if len(signals) == 1 and signals[0].first <= 1 and signals[0].kind in (Kind.YES, Kind.NO):
+            return Kind.FITS if signals[0].kind is Kind.YES else Kind.WRONG
         for cue in self.cues:
             if (
                 cue.kind in (Kind.YES, Kind.NO)
@@ -639,31 +651,31 @@ class Sentence:
                 return Kind.FITS if cue.kind is Kind.YES else Kind.WRONG
         return None
 
-    def past(self, place: int, signs: frozenset[str] | set[str]) -> int:
+    def past(self, index: int, signs: frozenset[str] | set[str]) -> int:
         """The place behind some signs."""
-        while place < len(self.words) and self.words[place].text in signs:
-            place += 1
-        return place
+        while index < len(self.words) and self.words[index].text in signs:
+            index += 1
+        return index
 
-    def ends(self, place: int) -> bool:
+    def ends(self, index: int) -> bool:
         """Whether a clause ends before a word."""
-        place = self.past(place, _CLOSES)
-        while endings := [cue.stop for cue in self.at(place) if cue.kind is Kind.ENDS]:
-            place = self.past(max(endings), _CLOSES)
-        if place >= len(self.words) or self.words[place].text in _STOPS:
+        index = self.past(index, _CLOSES)
+        while endings := [cue.stop for cue in self.at(index) if cue.kind is Kind.ENDS]:
+            index = self.past(max(endings), _CLOSES)
+        if index >= len(self.words) or self.words[index].text in _STOPS:
             return True
-        return self.begins(_GOES_ON, place)
+        return self.begins(_GOES_ON, index)
 
-    def goes_well(self, place: int) -> bool:
+    def goes_well(self, index: int) -> bool:
         """Whether the text behind a predicate leaves it as it is: the clause ends, or has an object."""
-        if any(cue.kind in (Kind.NOT, Kind.MAYBE) for cue in self.at(place)):
+        if any(cue.kind in (Kind.NOT, Kind.MAYBE) for cue in self.at(index)):
             return False
-        if self.ends(place) or "\u0e00" <= self.words[place - 1].text[-1] <= "\ud7af":
+        if self.ends(index) or "\u0e00" <= self.words[index - 1].text[-1] <= "\ud7af":
             return True
-        word = self.words[place].text
-        return word in adverbs() or word in listed("objects") or self.begins(_SKIPPED, place)
+        word = self.words[index].text
+        return word in adverbs() or word in listed("objects") or self.begins(_SKIPPED, index)
 
-    def _governed(self, first: int, others: Sequence[Span]) -> Stance | None:
+    def _governed(self, first: int, spans: Sequence[Span]) -> Stance | None:
         """The stance that a cue before a mention gives to it."""
         if self._is_unreal(first) or self._is_operand(first) or self.is_property(first):
             return Stance.SUPPOSED
@@ -671,13 +683,13 @@ class Sentence:
             return Stance.HEDGED
         if self.kinds.isdisjoint(_GOVERNS):
             return None
-        places = [self.place(other) for other in others]
+        extents = [self.place(span) for span in spans]
         for cue in reversed(self.cues):
             stance = _GOVERNS.get(cue.kind)
             if stance is None or cue.stop > first:
                 continue
             if cue.kind is Kind.BAD and any(
-                other.kind in ANNOUNCES and other.first <= cue.first < other.stop for other in self.cues
+                neighbour.kind in ANNOUNCES and neighbour.first <= cue.first < neighbour.stop for neighbour in self.cues
             ):
                 continue
             if cue.kind is Kind.MAYBE and (self._is_relative(cue, first) or self.begins(_ONLY, cue.stop)):
@@ -686,22 +698,23 @@ class Sentence:
                 continue
             if cue.kind in _DENYING and self._tells_which(cue, first):
                 continue
-            if self._reaches(cue, first, places):
+            if self._reaches(cue, first, extents):
                 return stance
         return None
 
     def _is_improbable(self, first: int) -> bool:
         """Whether the speaker is less than half sure of a mention: "I'm 10% sure the answer is C"."""
         sure = [cue.first for cue in self.cues if cue.kind is Kind.SURE and cue.first > 1 and cue.stop <= first]
-        amounts = [self.words[place - 2].text for place in sure if self.words[place - 1].text == "%"]
+        amounts = [self.words[index - 2].text for index in sure if self.words[index - 1].text == "%"]
         return any(amount.isdecimal() and int(amount) < _EVEN for amount in amounts)
 
     def is_beyond(self, cue: Cue) -> bool:
         """Whether a word like "over" denies nothing, as nothing is chosen before it: "built over the river"."""
         is_alone = cue.stop == cue.first + 1 and self.words[cue.first].text in listed("preferring")
-        its = {other.first for other in self.cues if other.kind is Kind.IT}
+        indices = {neighbour.first for neighbour in self.cues if neighbour.kind is Kind.IT}
         return is_alone and not any(
-            other.kind in _PREFERS and other.first < cue.first and other.first not in its for other in self.cues
+            neighbour.kind in _PREFERS and neighbour.first < cue.first and neighbour.first not in indices
+            for neighbour in self.cues
         )
 
     def _is_in_limit(self, denial: Cue) -> bool:
@@ -719,16 +732,16 @@ class Sentence:
             return True
         if Kind.PART not in self.kinds:
             return False
-        behind = self.words[noun.stop].text if noun.stop < len(self.words) else ""
-        begin = self.skipped(noun.first)
-        return behind in listed("operators") or any(self.ends_in(_PART, at) for at in range(begin, noun.first + 1))
+        suffix = self.words[noun.stop].text if noun.stop < len(self.words) else ""
+        start = self.skipped(noun.first)
+        return suffix in listed("operators") or any(self.ends_in(_PART, at) for at in range(start, noun.first + 1))
 
     def _is_bounded(self, noun: Cue, first: int) -> bool:
         """Whether what is told is a bound of the answer: "the upper bound on the answer is", 答案的上界是."""
         verb = next((cue.first for cue in self.cues if cue.kind is Kind.IS and noun.stop <= cue.first), first)
-        before = self.words[max(0, noun.first - _MAX_OWNER_WORDS) : noun.first]
-        told = [word.text for word in (*before, *self.words[noun.stop : min(verb, first)])]
-        return not listed("bounds").isdisjoint(told) and _COMMAS.isdisjoint(told)
+        prefix = self.words[max(0, noun.first - _MAX_OWNER_WORDS) : noun.first]
+        texts = [word.text for word in (*prefix, *self.words[noun.stop : min(verb, first)])]
+        return not listed("bounds").isdisjoint(texts) and _COMMAS.isdisjoint(texts)
 
     def is_property(self, first: int) -> bool:
         """Whether a number says what the answer has, and not what it is: "the answer has 42 digits"; not "it has 2 parts: 3, 4"."""
@@ -746,32 +759,32 @@ class Sentence:
         """Whether a noun for an answer or a result stands before a mention."""
         return any(cue.kind in ANNOUNCES and cue.stop <= first for cue in self.cues)
 
-    def turns_from(self, place: int) -> bool:
+    def turns_from(self, index: int) -> bool:
         """Whether a clause behind a place says that something is not so: "but n is odd", "it isn't", "which it is not"."""
-        *_, (last, _) = [(place, place), *self._clauses_from(place)]
-        said = {cue.kind for cue in self.cues if cue.first >= last}
+        *_, (last, _) = [(index, index), *self._clauses_from(index)]
+        kinds = {cue.kind for cue in self.cues if cue.first >= last}
         is_turn = any(
             self.begins(_BUT, first) and not self.has(Kind.IF, first, stop) and not self._has_digit(first, stop)
-            for first, stop in self._clauses_from(place)
+            for first, stop in self._clauses_from(index)
         )
-        return is_turn or (Kind.IF not in said and Kind.NOT in said and not self._has_digit(last, len(self.words)))
+        return is_turn or (Kind.IF not in kinds and Kind.NOT in kinds and not self._has_digit(last, len(self.words)))
 
-    def refutes(self, place: int, condition: frozenset[str]) -> bool:
+    def refutes(self, index: int, condition: frozenset[str]) -> bool:
         """Whether a clause behind a place turns and denies, in no other words than those of a condition: "but it is not fair"."""
-        for first, stop in self._clauses_from(place):
+        for first, stop in self._clauses_from(index):
             turns = max([cue.stop for cue in self.at(first) if cue.kind is Kind.BUT], default=first)
-            said = [word.text for word in self.words[turns:stop] if word.text.isalpha()]
-            told = [cue for cue in self.cues if turns <= cue.first < stop]
-            content = [word for word in said if word not in vocabulary()]
-            covered = {at for cue in told if cue.kind in _PRO_FORMS for at in range(cue.first, cue.stop)}
-            is_told = condition.issuperset(content) if content else len(covered) >= len(said) > 0
-            if turns > first and is_told and any(cue.kind in DENIES for cue in told):
+            texts = [word.text for word in self.words[turns:stop] if word.text.isalpha()]
+            cues = [cue for cue in self.cues if turns <= cue.first < stop]
+            content = [word for word in texts if word not in vocabulary()]
+            covered = {at for cue in cues if cue.kind in _PRO_FORMS for at in range(cue.first, cue.stop)}
+            is_told = condition.issuperset(content) if content else len(covered) >= len(texts) > 0
+            if turns > first and is_told and any(cue.kind in DENIES for cue in cues):
                 return True
         return False
 
-    def _clauses_from(self, place: int) -> Iterator[Span]:
+    def _clauses_from(self, index: int) -> Iterator[Span]:
         """The clauses behind a place, between pauses."""
-        first = self.past(place, _CLOSES | _PAUSES)
+        first = self.past(index, _CLOSES | _PAUSES)
         for at in range(first, len(self.words)):
             if self.words[at].text in _COMMAS:
                 if first < at:
@@ -789,20 +802,20 @@ class Sentence:
         if Kind.IF not in self.kinds and not is_inverted:
             return False
         last = min(first + _MAX_VERB_BEHIND, len(self.words) - 1)
-        would = max((place for place in range(last + 1) if is_conditional(self.words[place])), default=-1)
-        said = unreal_places(self.words, self.words[would]) if would >= 0 else ()
-        if not said or self._is_told_apart(would, first):
+        would = max((index for index in range(last + 1) if is_conditional(self.words[index])), default=-1)
+        indices = unreal_places(self.words, self.words[would]) if would >= 0 else ()
+        if not indices or self._is_told_apart(would, first):
             return False
-        begins = [cue.stop for cue in self.cues if cue.kind is Kind.IF]
+        origins = [cue.stop for cue in self.cues if cue.kind is Kind.IF]
         return is_inverted or any(
-            begin <= place < would or first < begin <= place for begin in begins for place in said
+            start <= index < would or first < start <= index for start in origins for index in indices
         )
 
     @property
     def is_inverted(self) -> bool:
         """Whether the sentence begins with the verb of a condition: "Had we ignored friction, it would be"."""
-        begins = bool(self.words) and self.words[0].text in listed("unreal")
-        return begins and any(is_conditional(word) for word in self.words[1:])
+        is_start = bool(self.words) and self.words[0].text in listed("unreal")
+        return is_start and any(is_conditional(word) for word in self.words[1:])
 
     def _would_be(self, first: int) -> bool:
         """Whether a mention is told of what would be: "The answer would be B if it were red"."""
@@ -812,34 +825,42 @@ class Sentence:
 
     def _is_told_apart(self, verb: int, first: int) -> bool:
         """Whether another clause begins between a verb and a mention: "x would be odd, so the answer is"."""
-        inner = [cue for cue in self.cues if verb < cue.first and cue.stop <= first]
-        return any(cue.kind in _ENDS_SCOPE or (cue.kind is Kind.IS and cue.first > verb + 2) for cue in inner)
+        cues = [cue for cue in self.cues if verb < cue.first and cue.stop <= first]
+        return any(cue.kind in _ENDS_SCOPE or (cue.kind is Kind.IS and cue.first > verb + 2) for cue in cues)
 
     def _is_relative(self, cue: Cue, first: int) -> bool:
         """Whether a doubt only says which noun is meant, and a verb behind it what that is: "the number that may be needed is 5"."""
         modal, pronoun = self.words[cue.first].text, self.words[cue.first - 1].text if cue.first else ""
         if modal not in listed("modals") or pronoun not in listed("relatives") or not self.begins(_IS, cue.first + 1):
             return False
-        subject = [other.kind for other in self.cues if cue.first - _MAX_SUBJECT_WORDS <= other.first < cue.first - 1]
+        subject = [
+            neighbour.kind
+            for neighbour in self.cues
+            if cue.first - _MAX_SUBJECT_WORDS <= neighbour.first < cue.first - 1
+        ]
         if subject[:1] != [Kind.THE] or not _VERBS.isdisjoint(subject):
             return False
-        inner = [other.kind for other in self.cues if cue.stop <= other.first and other.stop <= first]
-        return inner.count(Kind.IS) == 1 and _CLAIMS.isdisjoint(inner)
+        kinds = [neighbour.kind for neighbour in self.cues if cue.stop <= neighbour.first and neighbour.stop <= first]
+        return kinds.count(Kind.IS) == 1 and _CLAIMS.isdisjoint(kinds)
 
     def _tells_which(self, cue: Cue, first: int) -> bool:
         """Whether a denial only says what is counted or meant: "the number of false claims is 3", "the one who disagrees is"."""
         if cue.first and self.words[cue.first - 1].text in listed("of") and cue.kind is Kind.BAD:
             return True
-        verbs = [other.first for other in self.cues if other.kind is Kind.IS and cue.stop <= other.first < first]
+        verbs = [
+            neighbour.first
+            for neighbour in self.cues
+            if neighbour.kind is Kind.IS and cue.stop <= neighbour.first < first
+        ]
         pronouns = [at for at in range(1, cue.first) if self.words[at].text in listed("relatives")]
-        begin = self.past_cue(0, Kind.SO)
-        if len(verbs) != 1 or not pronouns or not self.begins(_THE, begin):
+        start = self.past_cue(0, Kind.SO)
+        if len(verbs) != 1 or not pronouns or not self.begins(_THE, start):
             return False
-        return not any(begin <= other.first < pronouns[-1] and other.kind in _VERBS for other in self.cues)
+        return not any(start <= neighbour.first < pronouns[-1] and neighbour.kind in _VERBS for neighbour in self.cues)
 
-    def _reaches(self, cue: Cue, first: int, others: Sequence[Span]) -> bool:
+    def _reaches(self, cue: Cue, first: int, spans: Sequence[Span]) -> bool:
         """Whether the scope of a cue includes the words at a place."""
-        if any(cue.stop <= begin < first for begin, _ in others) and self.is_list(cue.stop, first, others):
+        if any(cue.stop <= start < first for start, _ in spans) and self.is_list(cue.stop, first, spans):
             return True
         if cue.kind is Kind.DIFFERS:
             return self.skipped(first) <= cue.stop
@@ -848,45 +869,47 @@ class Sentence:
             between = between[1:]
         if not _COMMAS.isdisjoint(between[:-1] if between and between[-1] in OPENS | _TELLS else between):
             return False
-        inner = [other for other in self.cues if cue.stop <= other.first and other.stop <= first]
-        if any(other.kind in _ENDS_SCOPE for other in inner):
+        cues = [neighbour for neighbour in self.cues if cue.stop <= neighbour.first and neighbour.stop <= first]
+        if any(neighbour.kind in _ENDS_SCOPE for neighbour in cues):
             return False
         # 不满足条件的数有42个: what is denied is the property of what is counted.
-        if inner[-2:-1] and (inner[-2].kind, inner[-1].kind) == (Kind.ENDS, Kind.HAS):
+        if cues[-2:-1] and (cues[-2].kind, cues[-1].kind) == (Kind.ENDS, Kind.HAS):
             return False
         if cue.kind is Kind.IF and any(word in listed("then") or word[0].isdigit() for word in between):
             return False
-        if cue.kind is Kind.NOT and any(other.kind is Kind.WRONG for other in inner):
+        if cue.kind is Kind.NOT and any(neighbour.kind is Kind.WRONG for neighbour in cues):
             return False
         if cue.kind is Kind.NOT and between[-1:] in ([":"], ["："]):
-            return all(self._is_told(place) for place in range(cue.stop, first))
+            return all(self._is_told(index) for index in range(cue.stop, first))
         if cue.kind is Kind.BAD:
-            return all(self._is_told(place) for place in range(cue.stop, first))
+            return all(self._is_told(index) for index in range(cue.stop, first))
         if cue.kind in (Kind.NOT, Kind.MAYBE) and "=" in between and any(word[0].isdigit() for word in between):
             return False
-        return cue.kind is not Kind.NOT or not any(other.kind is Kind.IS and other.first > cue.stop for other in inner)
+        return cue.kind is not Kind.NOT or not any(
+            neighbour.kind is Kind.IS and neighbour.first > cue.stop for neighbour in cues
+        )
 
-    def _is_told(self, place: int) -> bool:
+    def _is_told(self, index: int) -> bool:
         """Whether a word only leads from a noun to the value of that noun."""
-        if self.words[place].text in _TELLS | OPENS:
+        if self.words[index].text in _TELLS | OPENS:
             return True
-        return any(cue.first <= place < cue.stop and cue.kind in _LEADS for cue in self.cues)
+        return any(cue.first <= index < cue.stop and cue.kind in _LEADS for cue in self.cues)
 
-    def is_list(self, first: int, stop: int, others: Sequence[Span]) -> bool:
+    def is_list(self, first: int, stop: int, spans: Sequence[Span]) -> bool:
         """Whether only other mentions stand between two places."""
-        place = first
-        while place < stop:
-            item = next((end for begin, end in others if begin == place), None)
+        index = first
+        while index < stop:
+            item = next((end for start, end in spans if start == index), None)
             if (
                 item is None
-                and any(cue.kind in (Kind.CHOOSE, Kind.IS) for cue in self.at(place))
-                and not any(cue.kind in (Kind.OR, Kind.JOINS) for cue in self.at(place))
+                and any(cue.kind in (Kind.CHOOSE, Kind.IS) for cue in self.at(index))
+                and not any(cue.kind in (Kind.OR, Kind.JOINS) for cue in self.at(index))
             ):
                 return False
             if item is not None:
-                place = item
-            elif self.words[place].text in _BETWEEN_ITEMS or self.begins(_JOINTS, place):
-                place += 1
+                index = item
+            elif self.words[index].text in _BETWEEN_ITEMS or self.begins(_JOINTS, index):
+                index += 1
             else:
                 return False
         return True
@@ -897,50 +920,50 @@ class Sentence:
 
     def _led(self, first: int, stop: int) -> Stance:
         """The stance that the words before a mention give to it."""
-        place = self.skipped(first)
-        if self.ends_in(_BUT, place):
-            denied = [cue for cue in self.cues if cue.kind is Kind.NOT and cue.stop < place]
-            if denied and self._is_only_contrast(denied[0], place):
+        index = self.skipped(first)
+        if self.ends_in(_BUT, index):
+            denied = [cue for cue in self.cues if cue.kind is Kind.NOT and cue.stop < index]
+            if denied and self._is_only_contrast(denied[0], index):
                 return Stance.CONCLUDED
-            place = self.skipped(denied[-1].first) if denied else place
-        if only := self.ends_in(_ONLY, place):
-            place = only.first
-        tells = place > 0 and self.words[place - 1].text in _TELLS
-        verb = self.ends_in(_IS, place - 1 if tells else place)
-        at = verb.first if verb else place - 1 if tells else place
-        if self.announces(at, place if verb or tells else first):
+            index = self.skipped(denied[-1].first) if denied else index
+        if only := self.ends_in(_ONLY, index):
+            index = only.first
+        tells = index > 0 and self.words[index - 1].text in _TELLS
+        verb = self.ends_in(_IS, index - 1 if tells else index)
+        at = verb.first if verb else index - 1 if tells else index
+        if self.announces(at, index if verb or tells else first):
             # "Answer A is too narrow" names A; "the option lizards fits" announces it.
             is_label = first < len(self.words) and len(self.words[first].text) == 1
             is_named = is_label and not (verb or tells) and self.has_verb(stop)
             return Stance.STATED if is_named else Stance.ANNOUNCED
-        if self.ends_in(_CHOOSE, place) or self.ends_in(_CHOOSE, at):
+        if self.ends_in(_CHOOSE, index) or self.ends_in(_CHOOSE, at):
             return Stance.CONCLUDED
         if verb and self.words[verb.first - 1].text in listed("subjects") and verb.first:
             return Stance.CONCLUDED
-        comma = place and self.words[place - 1].text in ",，:："
+        comma = index and self.words[index - 1].text in ",，:："
         is_arrow = tells and (
-            self.words[place - 1].text in "→⇒➜⟹∴" or [w.text for w in self.words[place - 2 : place]] == ["=", ">"]
+            self.words[index - 1].text in "→⇒➜⟹∴" or [w.text for w in self.words[index - 2 : index]] == ["=", ">"]
         )
         # "Also ist die Antwort A": Germanic languages put the verb before the noun there.
-        is_inverted = verb and place < first and self.ends_in(_SO, at)
-        if is_arrow or is_inverted or self.ends_in(_SO, place - 1 if comma else place):
+        is_inverted = verb and index < first and self.ends_in(_SO, at)
+        if is_arrow or is_inverted or self.ends_in(_SO, index - 1 if comma else index):
             return Stance.CONCLUDED
         return Stance.STATED
 
-    def _is_only_contrast(self, denial: Cue, place: int) -> bool:
+    def _is_only_contrast(self, denial: Cue, index: int) -> bool:
         """Whether a sentence only denies one value and names another: "Nicht B, sondern C", "No es B sino C"."""
         is_led = all(self._is_told(at) or self.begins(_IT, at) for at in range(1, denial.first))
-        return is_led and place - denial.stop <= _MAX_CONTRAST_WORDS and denial.first <= _MAX_CONTRAST_WORDS
+        return is_led and index - denial.stop <= _MAX_CONTRAST_WORDS and denial.first <= _MAX_CONTRAST_WORDS
 
     def has_verb(self, stop: int) -> bool:
         """Whether a verb behind a mention makes the noun before it a mere name: "answer A is too narrow", 答案A过窄."""
         denied = self.past(stop, _CLOSES)
-        behind = self.past_cue(denied, Kind.NOT)
-        if denied < behind < len(self.words) and self.words[behind].text in _LABELS:  # "Answer A, not B"
+        end = self.past_cue(denied, Kind.NOT)
+        if denied < end < len(self.words) and self.words[end].text in _LABELS:  # "Answer A, not B"
             return False
-        if behind >= len(self.words) or not self.words[behind].text[0].isalpha() or self.ends(behind):
+        if end >= len(self.words) or not self.words[end].text[0].isalpha() or self.ends(end):
             return False
-        return self.text[self.words[behind].start - 1] not in "'’"  # "C'dir" says that it is C.
+        return self.text[self.words[end].start - 1] not in "'’"  # "C'dir" says that it is C.
 
     def is_named(self, first: int, stop: int) -> bool:
         """Whether a number only names an answer of which a verb tells something: "the answer 42 overlooks the tax".
@@ -956,42 +979,44 @@ class Sentence:
 
     def is_defiant(self, stop: int) -> bool:
         """Whether a mention goes against something, or leaves it out: "42 contradicts the premise", "die Antwort 42 vergisst die Steuer"."""
-        behind = self.past(stop, _CLOSES)
-        if behind >= len(self.words) or self.words[behind].text not in openings_of("verdict", "defies"):
+        following = self.past(stop, _CLOSES)
+        if following >= len(self.words) or self.words[following].text not in openings_of("verdict", "defies"):
             return False
-        ends = [part.stop for part in parts("verdict", self.words[behind:]) if part.slot == "defies" and not part.first]
-        return any(self.begins(_THE, behind + end) or self.words[behind].text[0] >= _FIRST_HAN for end in ends)
+        stops = [
+            part.stop for part in parts("verdict", self.words[following:]) if part.slot == "defies" and not part.first
+        ]
+        return any(self.begins(_THE, following + end) or self.words[following].text[0] >= _FIRST_HAN for end in stops)
 
     def skipped(self, first: int) -> int:
         """The start of the words before a mention that belong to it: an article, "option", a bracket."""
-        place = first
-        while place > 0:
-            if self.words[place - 1].text in OPENS or (place == 1 and self.words[0].text in "-•·–—"):
-                place -= 1
-            elif place < first and self.ends_in(_CHOOSE, place):
+        index = first
+        while index > 0:
+            if self.words[index - 1].text in OPENS or (index == 1 and self.words[0].text in "-•·–—"):
+                index -= 1
+            elif index < first and self.ends_in(_CHOOSE, index):
                 break
-            elif cue := self.ends_in(_SKIPPED, place):
-                if self.ends_in(_CHOOSE, place):
+            elif cue := self.ends_in(_SKIPPED, index):
+                if self.ends_in(_CHOOSE, index):
                     break
-                place = cue.first
-            elif self.words[place - 1].text in adverbs() and (
-                not self.ends_in(_SO, place) or self.ends_in(_IS, place - 1)
+                index = cue.first
+            elif self.words[index - 1].text in adverbs() and (
+                not self.ends_in(_SO, index) or self.ends_in(_IS, index - 1)
             ):
-                place -= 1
-            elif (aside := self._aside(place)) is not None:
-                place = aside
+                index -= 1
+            elif (position := self._aside(index)) is not None:
+                index = position
             else:
                 break
-        return place
+        return index
 
-    def _aside(self, place: int) -> int | None:
+    def _aside(self, index: int) -> int | None:
         """The start of an aside between commas that ends before a word; None if there is none."""
-        if self.words[place - 1].text != ",":
+        if self.words[index - 1].text != ",":
             return None
-        for begin in range(place - 2, max(-1, place - 8), -1):
-            if self.words[begin].text == ",":
-                inner = [cue for cue in self.cues if begin < cue.first and cue.stop < place]
-                return None if any(cue.kind in _GOVERNS or cue.kind in _BREAKS for cue in inner) else begin
+        for start in range(index - 2, max(-1, index - 8), -1):
+            if self.words[start].text == ",":
+                cues = [cue for cue in self.cues if start < cue.first and cue.stop < index]
+                return None if any(cue.kind in _GOVERNS or cue.kind in _BREAKS for cue in cues) else start
         return None
 
     def bounds(self, span: Span) -> bool:
@@ -1001,12 +1026,12 @@ class Sentence:
     def _bound_before(self, span: Span) -> Cue | None:
         if Kind.BOUND not in self.kinds:
             return None
-        place = self.place(span)[0]
-        while place and self.words[place - 1].text in OPENS:
-            place -= 1
-        if place > 1 and self.words[place - 1].text in single(Kind.JOINS) and self.words[place - 2].text[0].isdigit():
-            place -= 2
-        return self.ends_in(_BOUND, place)
+        index = self.place(span)[0]
+        while index and self.words[index - 1].text in OPENS:
+            index -= 1
+        if index > 1 and self.words[index - 1].text in single(Kind.JOINS) and self.words[index - 2].text[0].isdigit():
+            index -= 2
+        return self.ends_in(_BOUND, index)
 
     def tells_need(self, span: Span) -> bool:
         """Whether a limit says how many of something there have to be, or may be: "at least 3 moves are needed"; not "x is at least 3"."""
@@ -1022,18 +1047,18 @@ class Sentence:
 
     def opening(self) -> int:
         """The end of the correcting or alternative words that begin the sentence."""
-        place = 0
-        while place < len(self.words):
-            found = [cue.stop for cue in self.at(place) if cue.kind in TURNS]
-            if not found and place:
-                found = [cue.stop for cue in self.at(place) if cue.kind in _TURNS_ON]
-            if found:
-                place = max(found)
-            elif place and self._turns(place):
-                place += 1
+        index = 0
+        while index < len(self.words):
+            indices = [cue.stop for cue in self.at(index) if cue.kind in TURNS]
+            if not indices and index:
+                indices = [cue.stop for cue in self.at(index) if cue.kind in _TURNS_ON]
+            if indices:
+                index = max(indices)
+            elif index and self._turns(index):
+                index += 1
             else:
                 break
-        return place
+        return index
 
     def corrects(self) -> bool:
         """Whether the sentence begins by calling the text before wrong, and then states: "wait, no, it's"."""
@@ -1046,16 +1071,16 @@ class Sentence:
 
     def takes_back(self, stop: int, kinds: frozenset[Kind] = frozenset([Kind.BACK])) -> bool:
         """Whether the sentence takes back its part before `stop`; with `stop` 0, the text before the sentence."""
-        found = [cue for cue in self.cues if cue.kind in kinds]
-        if not found:
+        cues = [cue for cue in self.cues if cue.kind in kinds]
+        if not cues:
             return False
         turns = {stop, *(cue.stop for cue in self.cues if cue.kind in (Kind.BUT, Kind.SO) and cue.first >= stop)}
-        turns |= {place + 1 for place in range(stop, len(self.words)) if self.words[place].text in "(,—–;.，；"}
-        return any(cue.first in turns and self.ends(cue.stop) for cue in found)
+        turns |= {index + 1 for index in range(stop, len(self.words)) if self.words[index].text in "(,—–;.，；"}
+        return any(cue.first in turns and self.ends(cue.stop) for cue in cues)
 
-    def _turns(self, place: int) -> bool:
+    def _turns(self, index: int) -> bool:
         """Whether a correction continues past a sign or a pronoun."""
-        word = self.words[place].text
+        word = self.words[index].text
         return word in _TURN_SIGNS or word in listed("turning")
 
     def announces(self, at: int, first: int) -> bool:
@@ -1070,18 +1095,18 @@ class Sentence:
                 return False
             if len(between) > _MAX_ABOUT_WORDS or (len(between) > 2 and any(word.text in ".;:：=" for word in between)):
                 return False
-            inner = [c for c in self.cues if cue.stop <= c.first and c.stop <= at]
-            return not any(c.kind in (Kind.IS, Kind.SO, Kind.BUT, Kind.NOT) for c in inner)
+            cues = [c for c in self.cues if cue.stop <= c.first and c.stop <= at]
+            return not any(c.kind in (Kind.IS, Kind.SO, Kind.BUT, Kind.NOT) for c in cues)
         return False
 
 
 @cache
 def _limits() -> frozenset[str]:
     """The words for limits that are reached, in all languages: "at least", "no more than"."""
-    said = [
+    terms = [
         entry for lexicon in languages().values() for sign in (">=", "<=") for entry in lexicon["written"].get(sign, ())
     ]
-    return frozenset(" ".join(word.text for word in words(phrase)) for entry in said for phrase in phrases(entry))
+    return frozenset(" ".join(word.text for word in words(phrase)) for entry in terms for phrase in phrases(entry))
 
 
 _OPENING = frozenset([Kind.IF, Kind.BUT, Kind.OR, Kind.MAYBE])
@@ -1107,8 +1132,8 @@ _TURNS_ON = frozenset([Kind.IS, Kind.THE, Kind.ANSWER, Kind.RESULT, Kind.NOUN, K
 _TURN_SIGNS = frozenset(",:;.—–-!…，、：；。！،؛")
 
 
-def _is_sign(cue: Cue, said: Sequence[Word]) -> bool:
-    return not said[cue.first].text.isalnum()
+def _is_sign(cue: Cue, phrase: Sequence[Word]) -> bool:
+    return not phrase[cue.first].text.isalnum()
 
 
 DENIES = frozenset([Kind.NOT, Kind.DIFFERS, Kind.BAD, Kind.DOUBT, Kind.WRONG, Kind.FALSE, Kind.NO])
@@ -1138,32 +1163,32 @@ _MAX_SUBJECT_WORDS = 8
 _MAX_ABOUT_WORDS = 16
 
 
-def sentence_at(text: str, place: int, start: int, end: int) -> Sentence:
+def sentence_at(text: str, index: int, start: int, end: int) -> Sentence:
     """The sentence at a place, among those between `start` and `end`."""
-    first = max(start, place - _MAX_SENTENCE_CHARS)
-    line = text.rfind("\n", first, place)
+    first = max(start, index - _MAX_SENTENCE_CHARS)
+    line = text.rfind("\n", first, index)
     first = line + 1 if line >= 0 else first
-    stop = text.find("\n", place, end)
+    stop = text.find("\n", index, end)
     stop = end if stop < 0 else stop
-    for each in sentences(text, first, stop):
-        if each.end >= place:
+    for sentence in sentences(text, first, stop):
+        if sentence.end >= index:
             return (
-                each
-                if each.end < stop or each.stop
-                else Sentence(text, each.start, each.end, "\n" if stop < end else "")
+                sentence
+                if sentence.end < stop or sentence.stop
+                else Sentence(text, sentence.start, sentence.end, "\n" if stop < end else "")
             )
     return Sentence(text, first, stop, "\n")
 
 
 @remember(512)
-def between(before: str, after: str) -> Stance:
+def between(prefix: str, suffix: str) -> Stance:
     """The stance of a sentence towards a mention between two of its parts, however long the mention is."""
-    earlier = list(sentences(before, 0, len(before)))
-    lead = before[earlier[-1].start :] if earlier and not earlier[-1].stop else ""
+    earlier = list(sentences(prefix, 0, len(prefix)))
+    lead = prefix[earlier[-1].start :] if earlier and not earlier[-1].stop else ""
     start = len(lead) + 1
-    shown = f"{lead} {_MENTION} {after}"
-    tail = next(sentences(shown, start, len(shown)))
-    sentence = Sentence(shown, 0, tail.end, tail.stop)
+    text = f"{lead} {_MENTION} {suffix}"
+    tail = next(sentences(text, start, len(text)))
+    sentence = Sentence(text, 0, tail.end, tail.stop)
     if not sentence.asks and _UNMAKES.isdisjoint(cue.kind for cue in sentence.cues):
         return Stance.STATED
     return sentence.stance((start, start + len(_MENTION)))

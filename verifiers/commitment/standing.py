@@ -54,14 +54,14 @@ _MAX_LOOKED_AT = 8
 def undenied(text: str, offered: Sequence[P]) -> Sequence[P]:
     """The answers without those that the text denies: "not A -> C", "A -> C is wrong"."""
     last = offered[-_MAX_LOOKED_AT:]
-    return [*offered[:-_MAX_LOOKED_AT], *(each for each in last if _stance(text, each) is not Stance.DENIED)]
+    return [*offered[:-_MAX_LOOKED_AT], *(pair for pair in last if _stance(text, pair) is not Stance.DENIED)]
 
 
 def mentioned(text: str, offered: Sequence[P], chosen: P | None) -> Sequence[Mentioned]:
     """The last answers of a text with the stances by which they stand or not; `chosen` is the one that counts."""
     return in_order(
-        Mentioned((each.start, min(each.end, len(text))), _stance(text, each), is_answer=each is chosen)
-        for each in [*offered[-_MAX_LOOKED_AT:]][::-1]
+        Mentioned((pair.start, min(pair.end, len(text))), _stance(text, pair), is_answer=pair is chosen)
+        for pair in [*offered[-_MAX_LOOKED_AT:]][::-1]
     )
 
 
@@ -119,7 +119,7 @@ def _is_alternative(text: str, start: int, end: int) -> bool:
         if sentence.stop.strip() or sentence.stop.count("\n") > 1:
             start = sentence.end
     kinds = [cue.kind for cue in Sentence(text, start, end, "").cues]
-    alternatives = [place for place, kind in enumerate(kinds) if kind in _ALTERNATIVE]
+    alternatives = [index for index, kind in enumerate(kinds) if kind in _ALTERNATIVE]
     return bool(alternatives) and not _TURNS.intersection(kinds[alternatives[-1] :])
 
 
@@ -138,9 +138,9 @@ def _lead(text: str, end: int) -> Sentence:
 def _words_before(text: str, start: int, end: int) -> Sequence[Word]:
     """The words of the last sentence before an answer that has words, without those that only number it."""
     for sentence in reversed(list(sentences(text, start, end))):
-        said = [word for word in sentence.words if word.text.isalpha() and not _is_numbering(word.text)]
-        if said:
-            return said
+        phrase = [word for word in sentence.words if word.text.isalpha() and not _is_numbering(word.text)]
+        if phrase:
+            return phrase
     return []
 
 

@@ -50,11 +50,11 @@ _VERBS = frozenset([Kind.IS, Kind.SO, Kind.CHOOSE])
 def read_statement(text: str, start: int, end: int) -> Offers:
     """The value that the last sentence commits to, if it is one; nothing if the sentence denies, supposes or asks."""
     line_start = strip(text, max(start, text.rfind("\n", start, end) + 1, end - _CHARS), end)[0]
-    found = _option_line(text, start, line_start, end) or _yes_or_no(text, line_start, end)
-    if found is None:
+    span = _option_line(text, start, line_start, end) or _yes_or_no(text, line_start, end)
+    if span is None:
         in_line = list(sentences(text, line_start, end))
-        found = _stated(_main_clause(without_reason(in_line[-1]))) if in_line else None
-    return NO_OFFERS if found is None else Offers((Offer(*found, *found),))
+        span = _stated(_main_clause(without_reason(in_line[-1]))) if in_line else None
+    return NO_OFFERS if span is None else Offers((Offer(*span, *span),))
 
 
 def _main_clause(sentence: Sentence) -> Sentence:
@@ -65,16 +65,20 @@ def _main_clause(sentence: Sentence) -> Sentence:
     text = sentence.text
     for cue in sentence.cues:
         is_reason = cue.kind is Kind.BECAUSE and sentence.words[cue.first].text not in listed("supposes")
-        place = sentence.words[cue.first].start if is_reason else sentence.start
-        end = strip(text, sentence.start, place, ",，、 ")[1]
-        told = Sentence(text, sentence.start, end, sentence.stop)
-        rest = Sentence(text, place, sentence.end, sentence.stop)
-        is_unreal = any(word.text in listed("conditional") for word in told.words)
-        if text.endswith(_FORMULA_ENDS, sentence.start, end) and rest.kinds.isdisjoint(_REVERSES) and not is_unreal:
-            return told
-    behind = past_premise(sentence, listed("premises"))
-    starts = text.startswith(("$", "\\("), sentence.words[behind].start) if 0 < behind < len(sentence.words) else False
-    return Sentence(text, sentence.words[behind].start, sentence.end, sentence.stop) if starts else sentence
+        index = sentence.words[cue.first].start if is_reason else sentence.start
+        end = strip(text, sentence.start, index, ",，、 ")[1]
+        statement = Sentence(text, sentence.start, end, sentence.stop)
+        remainder = Sentence(text, index, sentence.end, sentence.stop)
+        is_unreal = any(word.text in listed("conditional") for word in statement.words)
+        if (
+            text.endswith(_FORMULA_ENDS, sentence.start, end)
+            and remainder.kinds.isdisjoint(_REVERSES)
+            and not is_unreal
+        ):
+            return statement
+    stop = past_premise(sentence, listed("premises"))
+    starts = text.startswith(("$", "\\("), sentence.words[stop].start) if 0 < stop < len(sentence.words) else False
+    return Sentence(text, sentence.words[stop].start, sentence.end, sentence.stop) if starts else sentence
 
 
 _FORMULA_ENDS = ("$", "\\)")
@@ -85,8 +89,8 @@ def _option_line(text: str, start: int, line_start: int, end: int) -> Span | Non
     """A last line that is a letter, or one option written out. The last item of a list of options does not count."""
     if not _OPTION_LINE.fullmatch(text, line_start, end):
         return None
-    before = text[max(start, line_start - _CHARS) : line_start].rstrip().rpartition("\n")[2]
-    return None if _OPTION_ITEM.match(before) else trim(text, line_start, end)
+    prefix = text[max(start, line_start - _CHARS) : line_start].rstrip().rpartition("\n")[2]
+    return None if _OPTION_ITEM.match(prefix) else trim(text, line_start, end)
 
 
 def _yes_or_no(text: str, line_start: int, end: int) -> Span | None:
@@ -94,8 +98,8 @@ def _yes_or_no(text: str, line_start: int, end: int) -> Span | None:
     word = next(iter(words(text, line_start, min(end, line_start + _MAX_WORD_CHARS))), None)
     if word is None or not _is_truth(word.text) or not _WORD_ENDS.match(text, word.end, end):
         return None
-    rest = Sentence(text, word.end, end, "")
-    is_open = not rest.kinds.isdisjoint(_REVISES) or "?" in text[word.end : end]
+    remainder = Sentence(text, word.end, end, "")
+    is_open = not remainder.kinds.isdisjoint(_REVISES) or "?" in text[word.end : end]
     return None if is_open or any(map(str.isdigit, text[word.end : end])) else (word.start, word.end)
 
 
@@ -112,8 +116,8 @@ def _stated(sentence: Sentence) -> Span | None:
     text, (start, end) = sentence.text, strip(sentence.text, sentence.start, _before_ends(sentence), ".。．")
     if sentence.asks or start >= end:
         return None
-    shown = text[start:end]
-    if solutions := _SOLUTIONS.search(shown):
+    display = text[start:end]
+    if solutions := _SOLUTIONS.search(display):
         return None if _is_open(sentence, start) else (start + solutions.start("word"), start + solutions.end("word"))
     statement = _cases(sentence, start, end) or _condition(sentence, start, end) or _relation(sentence, end)
     statement = statement or _possible(sentence, end) or _ratio(sentence, end)
@@ -128,8 +132,8 @@ def _stated(sentence: Sentence) -> Span | None:
     last = sentence.words[-1] if sentence.words else None
     if last and _is_truth(last.text) and sentence.ends_in(_VERBS, len(sentence.words) - 1):
         return _called_right(sentence, last) or (last.start, last.end)
-    if (said := _in_words(sentence) or _named(sentence, end) or _group(sentence, start, end)) is not None:
-        return said
+    if (span := _in_words(sentence) or _named(sentence, end) or _group(sentence, start, end)) is not None:
+        return span
     formulas = list(_FORMULA.finditer(text, start, end))
     if len(formulas) == 1 and sentence.stance(formulas[0].span()) is Stance.ANNOUNCED and formulas[0].end() < end:
         return unwrap(text, *formulas[0].span())
@@ -140,12 +144,12 @@ def _is_chosen(sentence: Sentence, option: Span) -> bool:
     """Whether a letter is an option, and not a quantity: the A of "so A = 12", "|A|", or a subject, as in "so B gets 12"."""
     first, stop = sentence.place(option)
     is_marked = first > 0 and sentence.words[first - 1].text == "$"
-    behind = sentence.past(stop, _MARKS)
-    beside = [sentence.words[at].text for at in (first - 1 - is_marked, behind) if 0 <= at < len(sentence.words)]
-    if any(word in _OPERATORS for word in beside):
+    end = sentence.past(stop, _MARKS)
+    texts = [sentence.words[at].text for at in (first - 1 - is_marked, end) if 0 <= at < len(sentence.words)]
+    if any(word in _OPERATORS for word in texts):
         return False
     stance = sentence.stance(option)
-    is_apart = (sentence.ends(behind) and not sentence.begins(_JOINTS, behind)) or sentence.begins(_REASONS, behind)
+    is_apart = (sentence.ends(end) and not sentence.begins(_JOINTS, end)) or sentence.begins(_REASONS, end)
     return stance in (Stance.ANNOUNCED, Stance.CALLED) or (stance is Stance.CONCLUDED and is_apart)
 
 
@@ -156,8 +160,8 @@ _REASONS = frozenset([Kind.BECAUSE])
 
 def _before_ends(sentence: Sentence) -> int:
     """The end of a sentence, or of the formula before a verb that ends it: "$2π$である"."""
-    places = [cue.first for cue in sentence.cues if cue.kind is Kind.ENDS and sentence.ends(cue.stop)]
-    first = min(places, default=0)
+    indices = [cue.first for cue in sentence.cues if cue.kind is Kind.ENDS and sentence.ends(cue.stop)]
+    first = min(indices, default=0)
     is_formula = first and sentence.words[first - 1].text in ("$", ")")
     return sentence.words[first].start if is_formula else sentence.end
 
@@ -171,8 +175,8 @@ def _called_right(sentence: Sentence, verdict: Word) -> Span | None:
     first, stop = sentence.place(span)
     while first and sentence.words[first - 1].text in ",，$":
         first -= 1
-    begins = first == 0 or sentence.ends_in(_BEFORE_CALLED, first) is not None
-    return span if begins and sentence.begins(_VERBS, stop) else None
+    is_start = first == 0 or sentence.ends_in(_BEFORE_CALLED, first) is not None
+    return span if is_start and sentence.begins(_VERBS, stop) else None
 
 
 _BEFORE_CALLED = frozenset([Kind.SO, Kind.YES, Kind.GREETS])
@@ -180,18 +184,18 @@ _BEFORE_CALLED = frozenset([Kind.SO, Kind.YES, Kind.GREETS])
 
 def _cases(sentence: Sentence, start: int, end: int) -> Span | None:
     """The cases of one name that end a sentence, with nothing open before: `x = 1 or x = -1`, `x < -1 or x > 4`."""
-    found = list(_CASE.finditer(sentence.text, start, end))
-    if len(found) < 2 or found[-1].end() < end or len({case["name"] for case in found}) > 1:
+    matches = list(_CASE.finditer(sentence.text, start, end))
+    if len(matches) < 2 or matches[-1].end() < end or len({case["name"] for case in matches}) > 1:
         return None
-    for one, other in pairwise(found):
-        first, stop = sentence.place((one.end(), other.start()))
-        joined = {place for cue in sentence.cues if cue.kind in _JOINTS for place in range(cue.first, cue.stop)}
-        if any(place not in joined and sentence.words[place].text not in ",$" for place in range(first, stop)):
+    for match, hit in pairwise(matches):
+        first, stop = sentence.place((match.end(), hit.start()))
+        joined = {index for cue in sentence.cues if cue.kind in _JOINTS for index in range(cue.first, cue.stop)}
+        if any(index not in joined and sentence.words[index].text not in ",$" for index in range(first, stop)):
             return None
-    first = sentence.place((found[0].start(), end))[0]
+    first = sentence.place((matches[0].start(), end))[0]
     if any(cue.kind in _OPEN and cue.stop <= first for cue in sentence.cues):
         return None
-    return found[0].start(), end
+    return matches[0].start(), end
 
 
 _JOINTS = frozenset([Kind.OR, Kind.JOINS])
@@ -199,11 +203,11 @@ _JOINTS = frozenset([Kind.OR, Kind.JOINS])
 
 def _relation(sentence: Sentence, end: int) -> Span | None:
     """What is told of a name in words that end a sentence without other figures: "so x must be at least 5"."""
-    for place in range(1, len(sentence.words)):
-        if relates(sentence.words, place):
-            if any(cue.kind in _OPEN and cue.first < place for cue in sentence.cues):
+    for index in range(1, len(sentence.words)):
+        if relates(sentence.words, index):
+            if any(cue.kind in _OPEN and cue.first < index for cue in sentence.cues):
                 return None
-            name = subject_end(sentence.words, place) - 1
+            name = subject_end(sentence.words, index) - 1
             name -= name > 0 and sentence.words[name].text == "$"
             name -= name > 0 and sentence.words[name - 1].text == "$"
             return _told_to_end(sentence, name, end) if name >= 0 and _begins_clause(sentence, name) else None
@@ -212,33 +216,33 @@ def _relation(sentence: Sentence, end: int) -> Span | None:
 
 def _possible(sentence: Sentence, end: int) -> Span | None:
     """All values that a name can have, at the end of a sentence: "n can be 1, 2, or 3"."""
-    said = sentence.words
-    joined = {place for cue in sentence.cues if cue.kind in _JOINTS for place in range(cue.first, cue.stop)}
-    if not sentence.has(Kind.OR, 0, len(said)) or any(cue.kind in _OPEN - {Kind.OR} for cue in sentence.cues):
+    phrase = sentence.words
+    joined = {index for cue in sentence.cues if cue.kind in _JOINTS for index in range(cue.first, cue.stop)}
+    if not sentence.has(Kind.OR, 0, len(phrase)) or any(cue.kind in _OPEN - {Kind.OR} for cue in sentence.cues):
         return None
-    for place in range(1, len(said) - 2):
-        if said[place].text in listed("able") and said[place + 1].text in listed("being"):
-            is_name = len(said[place - 1].text) == 1 and not said[place - 1].text.isdigit()
-            values = [at for at in range(place + 2, len(said)) if at not in joined and said[at].text not in ",$"]
-            is_list = len(values) > 1 and all(said[at].text[0].isdigit() for at in values)
-            return (said[place + 2].start, end) if is_name and is_list else None
+    for index in range(1, len(phrase) - 2):
+        if phrase[index].text in listed("able") and phrase[index + 1].text in listed("being"):
+            is_name = len(phrase[index - 1].text) == 1 and not phrase[index - 1].text.isdigit()
+            values = [at for at in range(index + 2, len(phrase)) if at not in joined and phrase[at].text not in ",$"]
+            is_list = len(values) > 1 and all(phrase[at].text[0].isdigit() for at in values)
+            return (phrase[index + 2].start, end) if is_name and is_list else None
     return None
 
 
 def _ratio(sentence: Sentence, end: int) -> Span | None:
     """The two numbers of a ratio at the end of a sentence: "The ratio of boys to girls is 2 to 3"."""
-    said, first = sentence.words, len(sentence.words) - 3
-    if first < 1 or said[first + 1].text not in listed("ranges") or not sentence.ends_in(_IS, first):
+    phrase, first = sentence.words, len(sentence.words) - 3
+    if first < 1 or phrase[first + 1].text not in listed("ranges") or not sentence.ends_in(_IS, first):
         return None
-    is_ratio = any(word.text in listed("ratios") for word in said[:first]) and not _is_open(sentence, sentence.start)
-    is_plain = said[first].text[0].isdigit() and said[-1].text[0].isdigit()
-    return (said[first].start, end) if is_ratio and is_plain else None
+    is_ratio = any(word.text in listed("ratios") for word in phrase[:first]) and not _is_open(sentence, sentence.start)
+    is_plain = phrase[first].text[0].isdigit() and phrase[-1].text[0].isdigit()
+    return (phrase[first].start, end) if is_ratio and is_plain else None
 
 
-def _begins_clause(sentence: Sentence, place: int) -> bool:
+def _begins_clause(sentence: Sentence, index: int) -> bool:
     """Whether a name is what a clause is about, and no part of something: not the x of "the square of x", "-x"."""
-    before = sentence.words[place - 1].text if place else ","
-    return before in _CLAUSES or before in listed("relatives") or sentence.ends_in(_LEAD, place) is not None
+    prefix = sentence.words[index - 1].text if index else ","
+    return prefix in _CLAUSES or prefix in listed("relatives") or sentence.ends_in(_LEAD, index) is not None
 
 
 _CLAUSES = frozenset(",:，：")
@@ -246,32 +250,32 @@ _CLAUSES = frozenset(",:，：")
 
 def _no_solution(sentence: Sentence, end: int) -> Span | None:
     """The words that end a sentence and say that there is no solution: "方程无解"."""
-    for place, word in enumerate(sentence.words):
-        if finds_none(sentence.words, place):
+    for index, word in enumerate(sentence.words):
+        if finds_none(sentence.words, index):
             is_article = (
                 Kind.OR if sentence.has(Kind.OR, 0, 1) else None
             )  # "O limite": alternatives do not begin a sentence
-            is_open = any(cue.kind in _OPEN - {is_article} and cue.first < place for cue in sentence.cues)
-            is_case = any(each.text[0].isdigit() for each in sentence.words)
+            is_open = any(cue.kind in _OPEN - {is_article} and cue.first < index for cue in sentence.cues)
+            is_case = any(token.text[0].isdigit() for token in sentence.words)
             return None if is_open or is_case else (word.start, end)
     return None
 
 
-def _told_to_end(sentence: Sentence, place: int, end: int) -> Span | None:
+def _told_to_end(sentence: Sentence, index: int, end: int) -> Span | None:
     """From a word to the end of its sentence, if that is a formula in words, and no figures stand before it."""
-    first = sentence.words[place].start
+    first = sentence.words[index].start
     is_apart = not any(map(str.isdigit, sentence.text[sentence.start : first]))
     return (first, end) if is_apart and in_signs(sentence.text[first:end]) is not None else None
 
 
 def _condition(sentence: Sentence, start: int, end: int) -> Span | None:
     """A relation that ends a sentence as what something holds for: "f is increasing for x > 2", "exactly when x is at most 3"."""
-    found = [cue for cue in sentence.cues if cue.kind is Kind.IF]
-    places = [cue.stop for cue in found] + [
-        place + 1 for place, word in enumerate(sentence.words) if word.text in listed("qualifiers")
+    cues = [cue for cue in sentence.cues if cue.kind is Kind.IF]
+    indices = [cue.stop for cue in cues] + [
+        index + 1 for index, word in enumerate(sentence.words) if word.text in listed("qualifiers")
     ]
-    lead = max((place for place in places if place < len(sentence.words)), default=0)
-    is_open = any(cue.kind in _OPEN - {Kind.IF} for cue in sentence.cues) or len(found) > 1
+    lead = max((index for index in indices if index < len(sentence.words)), default=0)
+    is_open = any(cue.kind in _OPEN - {Kind.IF} for cue in sentence.cues) or len(cues) > 1
     is_open = is_open or any(word.text in listed("lacking") for word in sentence.words)
     if not lead or is_open or not any(cue.kind in _HOLDS and cue.stop < lead for cue in sentence.cues):
         return None
@@ -279,7 +283,7 @@ def _condition(sentence: Sentence, start: int, end: int) -> Span | None:
     relation = _CASE.fullmatch(sentence.text, first, end)
     if relation and "=" not in _EQUATION.findall(relation[0]) and not any(map(str.isdigit, sentence.text[start:first])):
         return first, end
-    is_related = any(relates(sentence.words, place) for place in range(lead, len(sentence.words)))
+    is_related = any(relates(sentence.words, index) for index in range(lead, len(sentence.words)))
     return _told_to_end(sentence, lead, end) if is_related else None
 
 
@@ -313,48 +317,50 @@ def _in_words(sentence: Sentence) -> Span | None:
         return None
     if (share := _share(sentence)) is not None:
         return share
-    found = [place for place, word in enumerate(sentence.words) if _counts(word.text)]
-    if len(found) != 1:
+    indices = [index for index, word in enumerate(sentence.words) if _counts(word.text)]
+    if len(indices) != 1:
         return None
-    word, is_last = sentence.words[found[0]], found[0] == len(sentence.words) - 1
-    is_told = sentence.ends_in(_VERBS, found[0]) or (is_last and _is_verb(sentence, found[0] - 1))
+    word, is_last = sentence.words[indices[0]], indices[0] == len(sentence.words) - 1
+    is_told = sentence.ends_in(_VERBS, indices[0]) or (is_last and _is_verb(sentence, indices[0] - 1))
     return (word.start, word.end) if is_told else None
 
 
-def _is_verb(sentence: Sentence, place: int) -> bool:
+def _is_verb(sentence: Sentence, index: int) -> bool:
     """Whether a word is a copula of any language, whether or not the sentence tells which: "Die Summe ist sieben"."""
-    word = sentence.words[place].text if place > 0 else ""
+    word = sentence.words[index].text if index > 0 else ""
     return word in listed("singular") or word in listed("plural")
 
 
 def _share(sentence: Sentence) -> Span | None:
     """The only number of a sentence, if that is a fraction in words: "Pete ate five twelfths of the pizza"."""
-    said = sentence.words
-    found = [place for place, word in enumerate(said) if len(word.text) > 2 and numerals.value(word.text) is not None]
-    if not found:
+    phrase = sentence.words
+    indices = [
+        index for index, word in enumerate(phrase) if len(word.text) > 2 and numerals.value(word.text) is not None
+    ]
+    if not indices:
         return None
-    for stop in range(min(found[0] + _MOST_WORDS, len(said)), found[0] + 1, -1):
-        span = said[found[0]].start, said[stop - 1].end
+    for stop in range(min(indices[0] + _MOST_WORDS, len(phrase)), indices[0] + 1, -1):
+        span = phrase[indices[0]].start, phrase[stop - 1].end
         value = numerals.value(sentence.text[slice(*span)])
         if value is not None:
-            is_alone = value.denominator > 1 and found[-1] < stop and not sentence.bounds(span)
+            is_alone = value.denominator > 1 and indices[-1] < stop and not sentence.bounds(span)
             return span if is_alone and sentence.stance(span) not in UNMADE else None
     return None
 
 
 def _spelled(sentence: Sentence) -> Span | None:
     """A number of several words behind a verb, with all figures of its sentence: "is minus 7", "are three quarters"."""
-    places = {place for place, word in enumerate(sentence.words) if word.text[0].isdigit()}
+    indices = {index for index, word in enumerate(sentence.words) if word.text[0].isdigit()}
     leads = [cue.stop for cue in sentence.cues if cue.kind in (Kind.IS, Kind.HAS)]
-    leads += [place + 1 for place in range(len(sentence.words)) if _is_verb(sentence, place) and place + 1 not in leads]
+    leads += [index + 1 for index in range(len(sentence.words)) if _is_verb(sentence, index) and index + 1 not in leads]
     for lead in leads:
         if lead >= len(sentence.words):
             continue
-        if (said := _told_to_end(sentence, lead, sentence.end)) is not None:
-            return said
+        if (extent := _told_to_end(sentence, lead, sentence.end)) is not None:
+            return extent
         for stop in range(min(lead + _MOST_WORDS, len(sentence.words)), lead + 1, -1):
             span = sentence.words[lead].start, sentence.words[stop - 1].end
-            is_apart = places <= set(range(lead, stop)) and not sentence.text[span[0]].isdigit()
+            is_apart = indices <= set(range(lead, stop)) and not sentence.text[span[0]].isdigit()
             if is_apart and numerals.value(sentence.text[slice(*span)]) is not None:
                 return span
     return None
@@ -382,30 +388,30 @@ def _opens(sentence: Sentence, cue: Cue) -> bool:
 _ANSWERS = frozenset([Kind.ANSWER, Kind.RESULT])
 
 
-def _is_quotient(sentence: Sentence, place: int) -> bool:
+def _is_quotient(sentence: Sentence, index: int) -> bool:
     """Whether words divide what stands on both sides of them: the "over" in "three over four"."""
-    said, stop = sentence.words, divides(sentence.words, place)
-    sides = (said[place - 1], said[stop]) if place and place < stop < len(said) else ()
+    phrase, stop = sentence.words, divides(sentence.words, index)
+    sides = (phrase[index - 1], phrase[stop]) if index and index < stop < len(phrase) else ()
     return bool(sides) and all(word.text[0].isdigit() or _counts(word.text) for word in sides)
 
 
 def _listing(sentence: Sentence, start: int, end: int) -> Span | None:
     """The formulas or groups in a row behind a verb, and what is said of their letters: "are $(1,1)$ and $(2,3)$"."""
-    found = [*_ITEM.finditer(sentence.text, start, end)]
+    matches = [*_ITEM.finditer(sentence.text, start, end)]
     leads = {0, *_leads(sentence)}
-    for index, item in enumerate(found):
+    for index, item in enumerate(matches):
         if sentence.place(item.span())[0] not in leads:
             continue
         run = [item]
-        for later in found[index + 1 :]:
+        for later in matches[index + 1 :]:
             if not _is_joined(sentence, run[-1].end(), later.start()):
                 break
             run.append(later)
-        behind = sentence.place((run[-1].end(), end))[0]
+        stop = sentence.place((run[-1].end(), end))[0]
         is_last = not any(map(str.isalnum, sentence.text[run[-1].end() : end]))
-        if (not is_last and not _qualifies(sentence, behind)) or _is_open_until(sentence, behind):
+        if (not is_last and not _qualifies(sentence, stop)) or _is_open_until(sentence, stop):
             continue
-        if len(run) + (not is_last) < 2 or all(_ONLY_NUMBER.fullmatch(each[0].strip("$")) for each in run):
+        if len(run) + (not is_last) < 2 or all(_ONLY_NUMBER.fullmatch(match[0].strip("$")) for match in run):
             return None
         return (item.start(), run[-1].end()) if is_last else (item.start(), end)
     return None
@@ -428,9 +434,9 @@ def _joints() -> frozenset[str]:
     return frozenset(single(Kind.JOINS)) - {"a", "of"}
 
 
-def _is_open_until(sentence: Sentence, place: int) -> bool:
+def _is_open_until(sentence: Sentence, index: int) -> bool:
     """Whether a sentence denies, doubts or supposes something; behind a place it may speak of any ("an arbitrary constant")."""
-    return any(cue.kind in _OPEN and (cue.first < place or cue.kind is not Kind.FIND) for cue in sentence.cues)
+    return any(cue.kind in _OPEN and (cue.first < index or cue.kind is not Kind.FIND) for cue in sentence.cues)
 
 
 def _all_but(sentence: Sentence, end: int) -> Span | None:
@@ -439,25 +445,25 @@ def _all_but(sentence: Sentence, end: int) -> Span | None:
     is_open = any(cue.kind in _OPEN and cue.first not in exceptions for cue in sentence.cues)
     if len(exceptions) != 1 or is_open:
         return None
-    for place in range(1, exceptions[0]):
-        if sentence.words[place].text in _ALL and sentence.ends_in(_IS, place):
-            return sentence.words[place].start, end
+    for index in range(1, exceptions[0]):
+        if sentence.words[index].text in _ALL and sentence.ends_in(_IS, index):
+            return sentence.words[index].start, end
     return None
 
 
 def _named(sentence: Sentence, end: int) -> Span | None:
     """A value that has a name, behind a verb at the end of a sentence: "the limit is infinity"."""
-    for place, word in enumerate(sentence.words):
-        if names_value(sentence.words, place) and sentence.ends_in(_IS, place):
+    for index, word in enumerate(sentence.words):
+        if names_value(sentence.words, index) and sentence.ends_in(_IS, index):
             return word.start, end
     return None
 
 
-def _qualifies(sentence: Sentence, place: int) -> bool:
+def _qualifies(sentence: Sentence, index: int) -> bool:
     """Whether the rest of a sentence says of which letters a formula speaks: ", where C is a constant", "for all real x"."""
-    said = [word.text for word in sentence.words[place:]]
-    said = said[1:] if said and said[0] in ",，" else said
-    return bool(said) and (said[0] in listed("supposes") or (said[0] in listed("qualifiers") and said[1] in _ALL))
+    texts = [word.text for word in sentence.words[index:]]
+    texts = texts[1:] if texts and texts[0] in ",，" else texts
+    return bool(texts) and (texts[0] in listed("supposes") or (texts[0] in listed("qualifiers") and texts[1] in _ALL))
 
 
 _ALL = frozenset(["all", "every", "any", "each"])
@@ -465,28 +471,30 @@ _ALL = frozenset(["all", "every", "any", "each"])
 
 def _leads(sentence: Sentence) -> list[int]:
     """The places behind verbs, conclusions and colons, and behind the noun of "has"."""
-    said = sentence.words
+    phrase = sentence.words
     leads = [cue.stop for cue in sentence.cues if cue.kind in _VERBS]
-    leads += [cue.stop + 1 for cue in sentence.cues if cue.kind is Kind.SO and _begins_formula(said, cue.stop, ",，、")]
-    leads += [place + 1 for place in range(len(said)) if _is_verb(sentence, place) and _begins_formula(said, place)]
+    leads += [
+        cue.stop + 1 for cue in sentence.cues if cue.kind is Kind.SO and _begins_formula(phrase, cue.stop, ",，、")
+    ]
+    leads += [index + 1 for index in range(len(phrase)) if _is_verb(sentence, index) and _begins_formula(phrase, index)]
     leads += [cue.stop + 1 for cue in sentence.cues if cue.kind is Kind.HAS and _is_noun(sentence, cue.stop)]
-    equals = next((at for at, word in enumerate(said) if not word.text.isalpha()), 0)
-    leads += [equals + 1] if equals and said[equals].text == "=" and _is_name(sentence, said[:equals]) else []
-    return leads + [place + 1 for place, word in enumerate(said) if word.text in ":："]
+    equals = next((at for at, word in enumerate(phrase) if not word.text.isalpha()), 0)
+    leads += [equals + 1] if equals and phrase[equals].text == "=" and _is_name(sentence, phrase[:equals]) else []
+    return leads + [index + 1 for index, word in enumerate(phrase) if word.text in ":："]
 
 
-def _is_name(sentence: Sentence, said: Sequence[Word]) -> bool:
+def _is_name(sentence: Sentence, phrase: Sequence[Word]) -> bool:
     """Whether words name a quantity, and are no letter of mathematics: "Area = 2π", 原式=2a+b."""
-    is_word = said[-1].end - said[0].start > 1 and sentence.text[said[0].start : said[-1].end].isalpha()
-    return is_word and (len(said[0].text) > _MAX_LETTERS or not said[0].text.isascii())
+    is_word = phrase[-1].end - phrase[0].start > 1 and sentence.text[phrase[0].start : phrase[-1].end].isalpha()
+    return is_word and (len(phrase[0].text) > _MAX_LETTERS or not phrase[0].text.isascii())
 
 
 _MAX_LETTERS = 3
 
 
-def _begins_formula(said: Sequence[Word], place: int, signs: str = "") -> bool:
+def _begins_formula(phrase: Sequence[Word], index: int, signs: str = "") -> bool:
     """Whether a formula begins behind a word, which is one of some signs if any are given."""
-    return place + 1 < len(said) and said[place + 1].text in "$\\" and (not signs or said[place].text in signs)
+    return index + 1 < len(phrase) and phrase[index + 1].text in "$\\" and (not signs or phrase[index].text in signs)
 
 
 def _behind_verb(sentence: Sentence, start: int, end: int) -> Span | None:
@@ -503,9 +511,9 @@ def _behind_verb(sentence: Sentence, start: int, end: int) -> Span | None:
         first = opening
         if lead:
             first = _past_emphasis(text, start, strip(text, sentence.words[lead].start, end)[0])
-        found = _expression(text, first, end) or _with_nouns(sentence, first, end) or _with_unit(sentence, first, end)
-        if found is not None:
-            return found
+        span = _expression(text, first, end) or _with_nouns(sentence, first, end) or _with_unit(sentence, first, end)
+        if span is not None:
+            return span
     return _behind_subject(sentence, start, end)
 
 
@@ -521,9 +529,9 @@ def _behind_subject(sentence: Sentence, start: int, end: int) -> Span | None:
     verbs = verbs or [0] * (end < sentence.end and sentence.begins(_ENDS, sentence.place((end, end + 1))[0]))
     subject = sentence.words[max(verbs) : last] if verbs else []
     subject = subject[1:] if subject and subject[0].text in ",，、" else subject
-    known = {cue.kind for cue in sentence.cues if verbs and max(verbs) <= cue.first < last}
+    kinds = {cue.kind for cue in sentence.cues if verbs and max(verbs) <= cue.first < last}
     is_subject = 0 < len(subject) <= _MAX_SUBJECT and all(word.text[0].isalpha() for word in subject)
-    return _expression(sentence.text, formulas[0].start(), end) if is_subject and known <= _OF_SUBJECTS else None
+    return _expression(sentence.text, formulas[0].start(), end) if is_subject and kinds <= _OF_SUBJECTS else None
 
 
 _MAX_SUBJECT = 4
@@ -546,16 +554,16 @@ _OF_SUBJECTS = frozenset(
 )
 
 
-def _is_noun(sentence: Sentence, place: int) -> bool:
+def _is_noun(sentence: Sentence, index: int) -> bool:
     """Whether a word may name a quantity: the length in "has length √2", but not the x in "gives x = 4"."""
-    return place < len(sentence.words) and len(word := sentence.words[place].text) > 2 and word.isalpha()
+    return index < len(sentence.words) and len(word := sentence.words[index].text) > 2 and word.isalpha()
 
 
 def _with_nouns(sentence: Sentence, start: int, end: int) -> Span | None:
     r"""A formula with one or two words for what it counts or measures: `$\frac{2\pi}{5}$ radians`, `10^6 ways`."""
-    for place in range(len(sentence.words) - 1, len(sentence.words) - 3, -1):
-        word = sentence.words[place] if place > 0 else None
-        if word is None or word.start <= start or len(word.text) < 2 or not word.text.isalpha() or sentence.at(place):
+    for index in range(len(sentence.words) - 1, len(sentence.words) - 3, -1):
+        word = sentence.words[index] if index > 0 else None
+        if word is None or word.start <= start or len(word.text) < 2 or not word.text.isalpha() or sentence.at(index):
             return None
         formula = start, strip(sentence.text, start, word.start)[1]
         if "=" not in sentence.text[slice(*formula)] and _expression(sentence.text, *formula) is not None:
@@ -568,35 +576,35 @@ def _with_unit(sentence: Sentence, start: int, end: int) -> Span | None:
     formula = _FORMULA.match(sentence.text, start, end)
     if formula is None or _UNIT.fullmatch(sentence.text, formula.end(), end) is None:
         return None
-    behind = sentence.place((formula.end(), end))[0]
-    is_read = all(cue.first < behind for cue in sentence.cues)
+    stop = sentence.place((formula.end(), end))[0]
+    is_read = all(cue.first < stop for cue in sentence.cues)
     return (start, end) if is_read and _expression(sentence.text, start, formula.end()) is not None else None
 
 
 _UNIT = re.compile(r"\s?[^\W\d_]{1,16}(?:[ /·][^\W\d_]{1,16}){0,2}(?:[²³]|\$?\^\{?[-−]?\d\}?\$?)?")
 
 
-def _past_emphasis(text: str, start: int, place: int) -> int:
-    while place > start and text[place - 1] in "*_$(\\-−":
-        place -= 1
-    return place
+def _past_emphasis(text: str, start: int, index: int) -> int:
+    while index > start and text[index - 1] in "*_$(\\-−":
+        index -= 1
+    return index
 
 
 def _expression(text: str, start: int, end: int) -> Span | None:
     """The text between two places, if it is all formula or all bold, and more than a number."""
-    inner = trim(text, start, end)
-    if inner[0] >= inner[1] or inner[1] - inner[0] > _CHARS:
+    span = trim(text, start, end)
+    if span[0] >= span[1] or span[1] - span[0] > _CHARS:
         return None
-    shown = text[inner[0] : inner[1]]
+    display = text[span[0] : span[1]]
     is_marked = text[start] in "*$" or text.startswith("\\(", start)
-    value = shown.rpartition("=")[2] if shown.count("=") == 1 and re.match(r"[a-z]\s?=", shown, re.I) else shown
-    if _ONLY_NUMBER.fullmatch(shown.strip("$* ")) or _ONLY_NUMBER.fullmatch(value.strip("$ ")):
+    value = display.rpartition("=")[2] if display.count("=") == 1 and re.match(r"[a-z]\s?=", display, re.I) else display
+    if _ONLY_NUMBER.fullmatch(display.strip("$* ")) or _ONLY_NUMBER.fullmatch(value.strip("$ ")):
         return None
-    if not is_marked and not _SIGNS.search(shown):
+    if not is_marked and not _SIGNS.search(display):
         return None
-    if text[start] == "*" and not any(map(str.isdigit, shown)):
-        return inner
-    return inner if "$" not in shown and read_bare(text, *inner).items else None
+    if text[start] == "*" and not any(map(str.isdigit, display)):
+        return span
+    return span if "$" not in display and read_bare(text, *span).items else None
 
 
 _FUNCTION = r"(?<![A-Za-z])(?:(?:sqrt|log|ln|exp|sin|cos|tan)(?:\s?\(|\s[a-z]\b)|pi(?![A-Za-z]))"
@@ -614,10 +622,10 @@ def narrowed(text: str, start: int, end: int) -> Span:
         return (_told_to_end(sentence, max(verbs), end) if verbs else None) or (start, end)
     if verbs:
         first = _past_emphasis(text, start, sentence.words[max(verbs)].start)
-        inner = trim(text, first, end)
-        if (_ONLY_NUMBER.fullmatch(text, *inner) or _expression(text, first, end)) and not sentence.bounds(inner):
-            return inner
-    numbers = [each for each in _ONLY_NUMBER.finditer(text, start, end) if not sentence.bounds(each.span())]
+        span = trim(text, first, end)
+        if (_ONLY_NUMBER.fullmatch(text, *span) or _expression(text, first, end)) and not sentence.bounds(span):
+            return span
+    numbers = [match for match in _ONLY_NUMBER.finditer(text, start, end) if not sentence.bounds(match.span())]
     if len(numbers) != 1 or _SIGNS.search(text, start, end) or _is_rate(sentence, numbers[0].end()):
         return start, end
     if _is_of_other(sentence, *numbers[0].span()):
@@ -640,8 +648,8 @@ def _is_of_other(sentence: Sentence, start: int, end: int) -> bool:
 
 def _is_rate(sentence: Sentence, stop: int) -> bool:
     """Whether what a number counts is told for each of something, directly behind it: "60 miles per hour"."""
-    behind = [word.text for word in sentence.words if word.start >= stop][:_RATE_WORDS]
-    return not listed("rates").isdisjoint(behind)
+    suffix = [word.text for word in sentence.words if word.start >= stop][:_RATE_WORDS]
+    return not listed("rates").isdisjoint(suffix)
 
 
 _RATE_WORDS = 2
@@ -649,8 +657,8 @@ _RATE_WORDS = 2
 
 def _has_operand(sentence: Sentence) -> bool:
     """Whether a number is only a part of what is said: "the square root of 2"."""
-    places = [cue.stop for cue in sentence.cues if cue.kind is Kind.PART and cue.stop < len(sentence.words)]
-    return any(sentence.words[place].text[0].isdigit() for place in places)
+    indices = [cue.stop for cue in sentence.cues if cue.kind is Kind.PART and cue.stop < len(sentence.words)]
+    return any(sentence.words[index].text[0].isdigit() for index in indices)
 
 
 _MIN_WORDS = 3

@@ -36,23 +36,23 @@ def read_tags(text: str, start: int, end: int) -> Offers:
     offers: list[Offer] = []
     depth = 0
     for tag, following in pairwise(tags):
-        closes, ends = bool(tag[1]), bool(following[1])
-        if not closes and not ends and depth == 0 and _is_mentioned(text, tag):
+        closes, is_end = bool(tag[1]), bool(following[1])
+        if not closes and not is_end and depth == 0 and _is_mentioned(text, tag):
             continue
         depth = max(depth - 1, 0) if closes else depth + 1
-        begin, stop = strip(text, tag.end(), following.start())
-        if following is not tags[-1] and text[begin:stop] in _PLACEHOLDERS:
+        origin, stop = strip(text, tag.end(), following.start())
+        if following is not tags[-1] and text[origin:stop] in _PLACEHOLDERS:
             continue
-        if depth and ((ends and not closes) or (begin < stop and (ends or not closes))):
-            outer_end = following.end() if ends else following.start()
-            offers.append(Offer(*_tagged(text, begin, stop), tag.start(), outer_end))
+        if depth and ((is_end and not closes) or (origin < stop and (is_end or not closes))):
+            outer_end = following.end() if is_end else following.start()
+            offers.append(Offer(*_tagged(text, origin, stop), tag.start(), outer_end))
     if not tags[-1][1]:
         return Offers(offers, "truncated")
     if offers:
-        beside = read_beside(text, start, end, offers[-1])
-        if beside.is_other:
+        neighbour = read_beside(text, start, end, offers[-1])
+        if neighbour.is_other:
             return Offers(offers, "no_answer", offers[-1].outer_end)
-        offers[-1] = msgspec.structs.replace(offers[-1], before=beside.before, after=beside.after)
+        offers[-1] = msgspec.structs.replace(offers[-1], before=neighbour.before, after=neighbour.after)
     return with_boxes(text, offers)
 
 
@@ -61,15 +61,15 @@ def _is_mentioned(text: str, tag: re.Match[str]) -> bool:
 
     The next tag behind it does not close it.
     """
-    before = text[max(0, tag.start() - _MENTION_CHARS) : tag.start()].rstrip()
-    if before.endswith(_QUOTES) or text.startswith(_QUOTES, tag.end()) or ends_in(before, "form", "mention"):
+    prefix = text[max(0, tag.start() - _MENTION_CHARS) : tag.start()].rstrip()
+    if prefix.endswith(_QUOTES) or text.startswith(_QUOTES, tag.end()) or ends_in(prefix, "form", "mention"):
         return True
-    if not before.isascii() and any(word.text in listed("mention") for word in words(before)[-_NEAR_WORDS:]):
+    if not prefix.isascii() and any(word.text in listed("mention") for word in words(prefix)[-_NEAR_WORDS:]):
         return True
-    behind = [
+    suffix = [
         word.text for word in words(text, tag.end(), tag.end() + _MENTION_CHARS) if word.text not in ("xml", "html")
     ]
-    return bool(behind) and (behind[0] in listed("tag") or behind[0] == "…" or behind[:3] == ["."] * 3)
+    return bool(suffix) and (suffix[0] in listed("tag") or suffix[0] == "…" or suffix[:3] == ["."] * 3)
 
 
 _QUOTES = ("`", '"', "'", "“", "‘", "”", "’")

@@ -26,9 +26,9 @@ _MAX_PLAIN_WORDS = 8
 def leading(text: str) -> tuple[str, str] | None:
     """The yes or no at the beginning of a text, and the text behind it after a sign; else None."""
     text = text.lstrip(_EDGES)
-    word = max((each for each in YES | NO if text.lower().startswith(each)), key=len, default="")
-    rest = text[len(word) :].lstrip('*_"”) ')
-    return (text[: len(word)], rest) if word and (not rest or rest[0] in _SIGNS) else None
+    word = max((item for item in YES | NO if text.lower().startswith(item)), key=len, default="")
+    remainder = text[len(word) :].lstrip('*_"”) ')
+    return (text[: len(word)], remainder) if word and (not remainder or remainder[0] in _SIGNS) else None
 
 
 def truth(text: str) -> bool | None:
@@ -38,12 +38,12 @@ def truth(text: str) -> bool | None:
         return _LETTERS[text]
     if text in listed("assents") or text in listed("dissents"):
         return text in listed("assents")
-    told = list(islice(sentences(text, 0, len(text)), 2))
-    if len(told) > 1 and told[0].asks:
-        return truth(text[told[1].start :])
-    said, sentence = LETTERS.findall(text), Sentence(text, 0, len(text), "")
+    statements = list(islice(sentences(text, 0, len(text)), 2))
+    if len(statements) > 1 and statements[0].asks:
+        return truth(text[statements[1].start :])
+    terms, sentence = LETTERS.findall(text), Sentence(text, 0, len(text), "")
     kinds = {cue.kind for cue in sentence.cues}
-    if not 0 < len(said) <= _MAX_WORDS or "?" in text or sentence.asks:
+    if not 0 < len(terms) <= _MAX_WORDS or "?" in text or sentence.asks:
         return None
     if lead := leading(text):
         is_open = not text.isascii() and not kinds.isdisjoint([Kind.MAYBE, Kind.OR])
@@ -56,12 +56,12 @@ def truth(text: str) -> bool | None:
         return truth(judgement) if is_plain else None
     if " that " not in text and (is_right := judgement_of(sentence)) is not None:
         return is_right
-    if (said[-1] in YES or not text.isascii()) and _is_denial(sentence):
+    if (terms[-1] in YES or not text.isascii()) and _is_denial(sentence):
         return False
-    is_plain = {word for word in said if word in YES or word in NO} == {said[-1]} and _OPEN.isdisjoint(
+    is_plain = {word for word in terms if word in YES or word in NO} == {terms[-1]} and _OPEN.isdisjoint(
         cue.kind for cue in sentence.cues if cue.stop < len(sentence.words)
     )
-    return said[-1] in YES if is_plain and len(said) <= _MAX_PLAIN_WORDS and IN_PART.isdisjoint(said) else None
+    return terms[-1] in YES if is_plain and len(terms) <= _MAX_PLAIN_WORDS and IN_PART.isdisjoint(terms) else None
 
 
 def judgement_of(sentence: Sentence) -> bool | None:
@@ -69,9 +69,9 @@ def judgement_of(sentence: Sentence) -> bool | None:
     start = sentence.past_cue(0, Kind.SO)
     noun = sentence.past_cue(start, Kind.THE)
     is_named = noun < len(sentence.words) and sentence.words[noun].text in listed("claims")
-    shown = sentence.shown(noun + 1 if is_named else start, len(sentence.words))
-    told = Sentence(f"that {shown}" if is_named else shown, 0, len(shown) + (len("that ") if is_named else 0), "")
-    clause = judged(told, 0, len(told.words))
+    text = sentence.shown(noun + 1 if is_named else start, len(sentence.words))
+    statement = Sentence(f"that {text}" if is_named else text, 0, len(text) + (len("that ") if is_named else 0), "")
+    clause = judged(statement, 0, len(statement.words))
     if clause is None or Slot.THIS not in clause.slots or not clause.slots <= _JUDGING:
         return None
     return {Verdict.AFFIRMS: True, Verdict.REJECTS: False}.get(clause.verdict)
@@ -84,7 +84,7 @@ def is_gainsaid(text: str, span: Span) -> bool:
     """Whether a sentence close behind a yes or no says the opposite: "The answer is yes. No, it's no."."""
     value = truth(text[slice(*span)])
     following = islice(sentences(text, span[1], min(len(text), span[1] + _MAX_CHARS)), _MAX_FOLLOWING)
-    opposite = (truth(text[each.start : each.end]) for each in following)
+    opposite = (truth(text[sentence.start : sentence.end]) for sentence in following)
     return value is not None and any(other is not None and other is not value for other in opposite)
 
 
@@ -99,12 +99,12 @@ def _agrees(sentence: Sentence, value: bool) -> bool:
     return not opposed or (not value and all(_is_denied(sentence, sentence.place(span)[1] - 1) for span in opposed))
 
 
-def _is_denied(sentence: Sentence, place: int) -> bool:
+def _is_denied(sentence: Sentence, index: int) -> bool:
     """Whether a denial holds a word, or stands beside it in its clause: "is not true", "non è vero", 不对, "doğru değil"."""
     for cue in sentence.cues:
-        if cue.kind in _DENIALS and cue.first > 0 and cue.first <= place + 1 and place <= cue.stop + _MAX_DENIED_WORDS:
-            between = {word.text for word in sentence.words[cue.stop : place]}
-            if _CLAUSE_ENDS.isdisjoint(between) and (cue.first <= place or cue.kind is Kind.WRONG):
+        if cue.kind in _DENIALS and cue.first > 0 and cue.first <= index + 1 and index <= cue.stop + _MAX_DENIED_WORDS:
+            between = {word.text for word in sentence.words[cue.stop : index]}
+            if _CLAUSE_ENDS.isdisjoint(between) and (cue.first <= index or cue.kind is Kind.WRONG):
                 return True
     return False
 

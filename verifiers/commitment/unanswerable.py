@@ -24,12 +24,12 @@ def says_none(segment: str, answer: str | None) -> bool:
         return _EMPTY_TAG.search(segment[-_TAIL_CHARS:]) is not None
     if len(answer) > _TAIL_CHARS or _IS_DATA.search(answer) or "?" in answer:
         return False
-    said = Sentence(answer, 0, len(answer), "")
-    kinds = {cue.kind for cue in said.cues}
-    known = _BESIDE | (frozenset() if _SUBJECTS.isdisjoint(kinds) else _IN_SOURCE)
-    known_places = {place for cue in said.cues if cue.kind in known for place in range(cue.first, cue.stop)}
+    sentence = Sentence(answer, 0, len(answer), "")
+    kinds = {cue.kind for cue in sentence.cues}
+    terms = _BESIDE | (frozenset() if _SUBJECTS.isdisjoint(kinds) else _IN_SOURCE)
+    known_places = {index for cue in sentence.cues if cue.kind in terms for index in range(cue.first, cue.stop)}
     return Kind.NOWHERE in kinds and all(
-        place in known_places or word.text in listed("pronouns")
-        for place, word in enumerate(said.words)
+        index in known_places or word.text in listed("pronouns")
+        for index, word in enumerate(sentence.words)
         if word.text[0].isalnum()
     )

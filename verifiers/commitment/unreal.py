@@ -20,33 +20,33 @@ _CLOSES = ("}", ">")
 _BEHIND_CHARS = 16
 
 
-def without_unreal(text: str, begin: int, end: int) -> int:
+def without_unreal(text: str, start: int, end: int) -> int:
     """The end of a part of a text before such a sentence, if the text has figures before it, and no mark within."""
-    last_digit = last_digit_end(text, max(begin, end - _MAX_CHARS), end)
-    last = None if last_digit is None else _last(text, begin, end)
-    if last is None or last_digit is None or not begin < last.start < last_digit:
+    last_digit = last_digit_end(text, max(start, end - _MAX_CHARS), end)
+    last = None if last_digit is None else _last(text, start, end)
+    if last is None or last_digit is None or not start < last.start < last_digit:
         return end
-    if last_digit_end(text, begin, last.start) is None or any(text.find(mark, last.start, end) >= 0 for mark in _MARKS):
+    if last_digit_end(text, start, last.start) is None or any(text.find(mark, last.start, end) >= 0 for mark in _MARKS):
         return end
-    place = last.place((last_digit - 1, last_digit))[0]
-    is_unreal = last.is_unreal(place) or (_case(last) is not None and any(map(is_conditional, last.words[:place])))
-    return strip(text, begin, last.start)[1] if is_unreal else end
+    index = last.place((last_digit - 1, last_digit))[0]
+    is_unreal = last.is_unreal(index) or (_case(last) is not None and any(map(is_conditional, last.words[:index])))
+    return strip(text, start, last.start)[1] if is_unreal else end
 
 
-def without_case(text: str, begin: int, end: int) -> int:
+def without_case(text: str, origin: int, end: int) -> int:
     """The end of a part of a text before a last sentence that tells of a case which nothing before it names."""
-    start = max(begin, end - _MAX_CHARS)
+    start = max(origin, end - _MAX_CHARS)
     if not any(_is_led(text, start, case) for case in _CASE.finditer(text, start, end)):
         return end
-    last = _last(text, begin, end)
+    last = _last(text, origin, end)
     case = None if last is None else _case(last)
     if last is None or case is None:
         return end
     # Behind a mark on the same line: "\\boxed{15} Note: for n = 3, the answer is 16".
     start = max(last.start, *(text.rfind(sign, last.start, case.start()) + 1 for sign in _CLOSES))
-    named = re.compile(rf"{case['name']}\s?=\s?{re.escape(case['value'])}(?!\d)")
-    is_own = named.search(text, begin, start) is not None or any(text.find(mark, start, end) >= 0 for mark in _MARKS)
-    return end if is_own else strip(text, begin, start)[1]
+    item = re.compile(rf"{case['name']}\s?=\s?{re.escape(case['value'])}(?!\d)")
+    is_own = item.search(text, origin, start) is not None or any(text.find(mark, start, end) >= 0 for mark in _MARKS)
+    return end if is_own else strip(text, origin, start)[1]
 
 
 def names_case(text: str, start: int, end: int, answer: str) -> bool:
@@ -55,14 +55,14 @@ def names_case(text: str, start: int, end: int, answer: str) -> bool:
     return any(map(str.isalpha, letters)) or _case(sentence_at(text, start, 0, end)) is not None
 
 
-def _last(text: str, begin: int, end: int) -> Sentence | None:
+def _last(text: str, start: int, end: int) -> Sentence | None:
     """The last sentence of a text that has words, unless it asks."""
-    told = [
-        each
-        for each in sentences(text, max(begin, end - _MAX_CHARS), end)
-        if any(map(str.isalnum, text[each.start : each.end]))
+    statements = [
+        sentence
+        for sentence in sentences(text, max(start, end - _MAX_CHARS), end)
+        if any(map(str.isalnum, text[sentence.start : sentence.end]))
     ]
-    return told[-1] if told and not told[-1].asks else None
+    return statements[-1] if statements and not statements[-1].asks else None
 
 
 def _case(sentence: Sentence) -> re.Match[str] | None:
@@ -75,7 +75,7 @@ def _case(sentence: Sentence) -> re.Match[str] | None:
 
 def _is_led(text: str, start: int, case: re.Match[str]) -> bool:
     """Whether a word before or behind the value of a name makes it a case: "for n = 3", n=3の場合."""
-    before = words(text, max(start, case.start() - _BEHIND_CHARS), case.start())
-    lead = next((word.text for word in reversed(before) if word.text not in "$("), "")
-    behind = text[case.end() : case.end() + _BEHIND_CHARS]
-    return is_place(lead) or lead in single(Kind.IF) or (not behind[:1].isascii() and is_place(behind))
+    prefix = words(text, max(start, case.start() - _BEHIND_CHARS), case.start())
+    lead = next((word.text for word in reversed(prefix) if word.text not in "$("), "")
+    suffix = text[case.end() : case.end() + _BEHIND_CHARS]
+    return is_place(lead) or lead in single(Kind.IF) or (not suffix[:1].isascii() and is_place(suffix))

@@ -49,8 +49,8 @@ def places(kind: Kind, text: str, start: int, end: int) -> list[int]:
     """
     if not _LETTER.search(text, start, end):
         return []
-    found = spans(_finder(kind), text, start, end)
-    return [first for first, stop in found if not _is_within_word(text, first, stop)]
+    extents = spans(_finder(kind), text, start, end)
+    return [first for first, stop in extents if not _is_within_word(text, first, stop)]
 
 
 def _is_within_word(text: str, start: int, end: int) -> bool:
@@ -63,10 +63,10 @@ def begins_with(text: str, start: int, end: int, *kinds: Kind) -> bool:
     """Whether the longest phrase at the beginning of a part of a text has one of some kinds."""
     if start >= end or first_word(text, start, end) not in openings(*kinds):
         return False
-    said = words(text, start, end)
-    found = [(cue.stop, cue.kind) for cue in cues(said) if cue.first == 0]
-    longest = max(stop for stop, _ in found) if found else 0
-    return any(stop == longest and kind in kinds for stop, kind in found)
+    phrase = words(text, start, end)
+    hits = [(cue.stop, cue.kind) for cue in cues(phrase) if cue.first == 0]
+    longest = max(stop for stop, _ in hits) if hits else 0
+    return any(stop == longest and kind in kinds for stop, kind in hits)
 
 
 def ends_with(text: str, *kinds: Kind) -> bool:
@@ -76,8 +76,8 @@ def ends_with(text: str, *kinds: Kind) -> bool:
     letters = _LAST_LETTERS.search(text, len(text) - _MAX_WORD_CHARS)
     if letters and text.isascii() and "\\" not in text and letters[0].lower() not in _endings(*kinds):
         return False
-    said = words(text)
-    return any(cue.stop == len(said) and cue.kind in kinds for cue in cues(said))
+    phrase = words(text)
+    return any(cue.stop == len(phrase) and cue.kind in kinds for cue in cues(phrase))
 
 
 _LETTER = re.compile(r"[^\W\d_]")
@@ -91,32 +91,34 @@ def _endings(*kinds: Kind) -> frozenset[str]:
     return frozenset(end.rpartition("'")[2] for end in last_words(frozenset(kinds)))
 
 
-def without_guesses(said: Sequence[Word]) -> Sequence[Word]:
+def without_guesses(phrase: Sequence[Word]) -> Sequence[Word]:
     """Words without a degree of certainty among them, and its brackets: "and, I think,", "and (of course)"."""
-    found = [cue for cue in cues(said) if cue.kind is Kind.GUESS]
-    taken = {place for cue in found for place in range(cue.first, cue.stop)}
-    return [word for place, word in enumerate(said) if place not in taken and not (found and word.text in "()（）")]
+    signals = [cue for cue in cues(phrase) if cue.kind is Kind.GUESS]
+    indices = {index for cue in signals for index in range(cue.first, cue.stop)}
+    return [
+        word for index, word in enumerate(phrase) if index not in indices and not (signals and word.text in "()（）")
+    ]
 
 
 def begins_in(text: str, name: str) -> bool:
     """Whether the first word of a text, past an "and", is in a list."""
-    said = words(text)
-    if said and said[0].text == "and":
-        said = said[1:]
-    if not said:
+    phrase = words(text)
+    if phrase and phrase[0].text == "and":
+        phrase = phrase[1:]
+    if not phrase:
         return False
-    return said[0].text in listed(name) or any(
-        text.startswith(word, said[0].start) for word in listed(name) if not word.isascii()
+    return phrase[0].text in listed(name) or any(
+        text.startswith(word, phrase[0].start) for word in listed(name) if not word.isascii()
     )
 
 
 def ends_in(text: str, *lists: str) -> bool:
     """Whether the last word of a text is in one of some lists."""
-    said = words(text)
-    return bool(said) and any(said[-1].text in listed(name) for name in lists)
+    phrase = words(text)
+    return bool(phrase) and any(phrase[-1].text in listed(name) for name in lists)
 
 
 @cache
 def _finder(kind: Kind) -> Any:
-    found = {phrase.split()[-1] for phrase in spoken(kind)}
-    return re2.compile(("(?i)" + "|".join(map(re.escape, sorted(found, key=len, reverse=True)))).encode())
+    terms = {phrase.split()[-1] for phrase in spoken(kind)}
+    return re2.compile(("(?i)" + "|".join(map(re.escape, sorted(terms, key=len, reverse=True)))).encode())
