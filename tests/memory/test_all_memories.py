@@ -16,6 +16,7 @@ ELSEWHERE = ("sandbox/runner/", "sandbox/images/")
 OWN_TABLES = {
     # What they are asked for are names of ours.
     "verifiers.code.joining._tokens",
+    "verifiers.commitment.afterwords._forms",
     "verifiers.commitment.amounts._operators",
     "verifiers.commitment.cues._entries",
     "verifiers.commitment.cues._parsed",

@@ -50,6 +50,7 @@ from typing import Literal
 import msgspec
 
 from sandbox.workers import Task, worker_function
+from verifiers import cldr
 from verifiers.commitment import glance
 from verifiers.commitment.alternatives import alternative_to
 from verifiers.commitment.behind import (
@@ -65,7 +66,7 @@ from verifiers.commitment.channels import DEFAULT_CHANNELS, MATH_CHANNELS, Chann
 from verifiers.commitment.citations import without_citations, without_citations_at_end
 from verifiers.commitment.confidence import without_confidence
 from verifiers.commitment.courtesies import without_courtesy
-from verifiers.commitment.cues import Kind
+from verifiers.commitment.cues import Kind, words
 from verifiers.commitment.ending import is_clause, same_truths, stated_at_end
 from verifiers.commitment.extraction import Candidate, Extraction, Mentioned, Reason
 from verifiers.commitment.figures import NUMBER, last_digit_end
@@ -174,8 +175,13 @@ def says_what_is(text: str, start: int, span: Span) -> bool:
 
 
 def tells_need(text: str, segment: Segment, span: Span) -> bool:
-    """Whether a sentence says that at least or at most a number of something is needed: "at least 3 moves are needed"."""
-    return sentence_at(text, span[0], segment.start, segment.end).tells_need(span)
+    """Whether a sentence says that at least or at most a number of something is needed: "at least 3 moves are needed".
+
+    Things are counted. A quantity with a unit may be any greater one: "it takes at least 20 minutes".
+    """
+    unit = next(iter(words(text, span[1], min(segment.end, span[1] + _UNIT_CHARS))), None)
+    is_counted = unit is None or unit.text.casefold() not in cldr.UNITS
+    return is_counted and sentence_at(text, span[0], segment.start, segment.end).tells_need(span)
 
 
 def extract(
@@ -317,6 +323,7 @@ def _is_concluded(response: str, start: int, later: Extraction, *, is_result: bo
     return ends_in_result(sentence, first) and not any(word.text[0].isdigit() for word in sentence.words[:first])
 
 
+_UNIT_CHARS = 40
 _CONCLUDES = frozenset([Kind.SO, Kind.IS, Kind.IT])
 
 
