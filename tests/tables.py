@@ -42,6 +42,7 @@ def table(
         whole.__signature__ = inspect.Signature(left)  # type: ignore[attr-defined]  # by which pytest finds fixtures
         whole.__name__, whole.__qualname__, whole.__doc__ = test.__name__, test.__qualname__, test.__doc__
         whole.__module__ = test.__module__
+        whole.pytestmark = getattr(test, "pytestmark", [])  # type: ignore[attr-defined]  # marks below the table
         return whole
 
     return decorated

@@ -44,3 +44,12 @@ def test_fixtures_stay_parameters_and_an_empty_table_is_refused() -> None:
     assert (judged.__name__, judged.__doc__) == ("judged", "Says something.")
     with pytest.raises(AssertionError, match="tests nothing"):
         table("value", [])
+
+
+def test_a_mark_below_a_table_is_kept() -> None:
+    @table("value", [1])
+    @pytest.mark.boxes
+    def judged(value: int) -> None:
+        assert value
+
+    assert [mark.name for mark in pytest.mark.skipif(False, reason="")(judged).pytestmark] == ["boxes", "skipif"]
