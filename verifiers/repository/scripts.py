@@ -86,7 +86,8 @@ while IFS='	' read -r module name path; do
     [ -e "$module" ] || [ -L "$module" ] || printf '%s\t%s\n' "$name" "$path" >>"$KEPT.modules"
 done <$GIVEN/modules
 if [ -e "$KEPT.modules" ] && command -v find >/dev/null; then
-    find / -xdev -type d -name "*-packages" -print >"$KEPT.packages" 2>/dev/null
+    find / -xdev -maxdepth 9 \\( -path /usr/share -o -name node_modules -o -name .git -o -name "*-packages" -print \\) \
+        -prune >"$KEPT.packages" 2>/dev/null
     while IFS= read -r folder; do
         while IFS='	' read -r name path; do
             for module in "$folder/$name" "$folder/$name.py" "$folder/$name".*.so; do
