@@ -271,7 +271,7 @@ def _standing(
     if extraction.channel in _FORMS and (lead := stance_of_lead(response, segment.start, extraction.span)) is not None:
         note(response, extraction.channel, extraction.span, lead)
         return msgspec.structs.replace(extraction, answer=None, span=None, reason="no_answer")
-    if len(response) - extraction.span[1] < _MIN_CHARS:
+    if len(response) - extraction.span[1] < _MIN_CHARS and _BRACKETS.isdisjoint(extraction.answer or ""):
         return extraction
     if extraction.channel in _MARKS and replacement(response, extraction.span[1], extraction.answer or "") is not None:
         return extraction
@@ -324,6 +324,7 @@ def _is_concluded(response: str, start: int, later: Extraction, *, is_result: bo
 
 
 _UNIT_CHARS = 40
+_BRACKETS = frozenset("(（[【")
 _CONCLUDES = frozenset([Kind.SO, Kind.IS, Kind.IT])
 
 

@@ -16,9 +16,9 @@ from verifiers.commitment.stance import TURNS, UNMADE, Sentence, Stance, sentenc
 from verifiers.commitment.wording import openings
 
 _MAX_CHARS = 300
-_LEAD = re.compile(r"(?:[\s$*_()（）\]}.,!;:…—–，。、；।-]|\\[\])]|</answer>){0,16}")
+_LEAD = re.compile(r"(?:[\s$*_()（）\[\]}.,!;:…—–，。、；।-]|\\[\])]|</answer>){0,16}")
 _NAME = r"[A-Z][^\W\d_]{0,30}(?:\s[A-Z][^\W\d_]{0,30}){0,3}"
-_OVER = r"\s{0,4}(?:[.!](?=[\s<]|\Z)|[。！\n]|\Z)"
+_OVER = r"\s{0,4}(?:[.!](?=[\s<)\]]|\Z)|[。！\n]|\Z)"
 _VALUE = re.compile(
     rf"[$*_\"“(]{{0,4}}(?P<value>{NUMBER}|{_NAME}|[\u30a0-\u30ff\u3400-\u9fff]{{1,12}})"
     rf"(?P<unit>(?:\s?(?:[a-z]{{1,12}}|[%°]))?)[$*_\"”)]{{0,4}}{_OVER}"

@@ -60,9 +60,11 @@ def _place_behind(sentence: Sentence, name: Name) -> int:
 
 
 def concluded_at(text: str, end: int, answer: str) -> int | None:
-    """The start of the last sentence of a text, if it concludes another number than the answer, which ends at `end`."""
+    """The start of the last sentence of a text, or of a bracket behind the answer, which ends at `end`, that concludes another number."""
+    if (at := _corrected_in_bracket(text, end, answer)) is not None:
+        return at
     successors = _behind(text, end)
-    last = successors[-1] if successors else None
+    last = _without_working(successors[-1]) if successors else None
     if last is None or last.asks or not _SIGNS.isdisjoint(_without_name(last)) or not _APART.isdisjoint(last.kinds):
         return None
     numbers = [at for at, word in enumerate(last.words) if word.text[0].isdigit()]
@@ -85,6 +87,47 @@ def concluded_at(text: str, end: int, answer: str) -> int | None:
     if is_result or _objects(last, numbers[0]) or _is_verdict(last, numbers[0], units):
         return None if last.stance((token.start, token.end)) in UNMADE else last.start
     return None
+
+
+def _without_working(sentence: Sentence) -> Sentence:
+    """The conclusion of a sentence that ends a computation: the "so it is 48" of "6 * 8 = 48, so it is 48"."""
+    stops = [cue.first for cue in sentence.cues if cue.kind is Kind.SO and cue.first]
+    if not stops or not any(word.text == "=" for word in sentence.words[: stops[-1]]):
+        return sentence
+    return Sentence(sentence.text, sentence.words[stops[-1]].start, sentence.end, sentence.stop)
+
+
+def _corrected_in_bracket(text: str, end: int, answer: str) -> int | None:
+    """The start of a bracket at the end of an answer, or behind it, that calls another number right: "48 (should be 42)"."""
+    inner = _INNER_BRACKET.search(answer) if len(answer) <= _MAX_ANSWER_CHARS else None
+    if inner and text.endswith(answer, 0, end):
+        end -= len(answer) - inner.start()
+        answer = answer[: inner.start()]
+    bracket = _BRACKET.match(text, end)
+    if bracket is None:
+        return None
+    sentence = sentence_at(text, bracket.end(), bracket.start(), len(text))
+    aside = Sentence(text, bracket.end(), sentence.end, sentence.stop)
+    numbers = [at for at, word in enumerate(aside.words) if word.text[0].isdigit()]
+    is_plain = not aside.asks and _SIGNS.isdisjoint(text[aside.start : aside.end]) and _APART.isdisjoint(aside.kinds)
+    if not is_plain or len(numbers) != 1 or aside.words[numbers[0]].text in _numbers(answer):
+        return None
+    units = frozenset(word.text for word in words(text, max(0, end - _MAX_CHARS), end))
+    slots = _verdict_slots(aside, numbers[0], units)
+    is_corrected = slots is not None and (_calls_right(aside, numbers[0]) or Slot.TURN in slots)
+    return aside.start if is_corrected else None
+
+
+def _calls_right(sentence: Sentence, number: int) -> bool:
+    """Whether the words before a number call it the right one, and not only the same: "should be 48", not "all 48 are right"."""
+    if not listed("ought").isdisjoint(word.text for word in sentence.words[:number]):
+        return True
+    clause = judged(sentence, 0, number)
+    return clause is not None and Slot.RIGHT in clause.slots
+
+
+_BRACKET = re.compile(r"(?:[\s$*_}.!。]|\\[\])]|\\text\{|</answer>){0,12}[(（\[【]")
+_INNER_BRACKET = re.compile(r"\s{0,4}(?:\\text\{)?\s{0,4}[(（\[【](?=[^()（）]{0,80}[^\W\d_]{3})")
 
 
 def _without_name(sentence: Sentence) -> str:
@@ -242,7 +285,8 @@ def _behind(text: str, end: int) -> Sequence[Sentence]:
     """The last sentences behind an answer, without the rest of its own."""
     sentence = sentence_at(text, max(0, end - 1), 0, len(text))
     start = max(end, sentence.end, len(text) - _MAX_CHARS)
-    return list(sentences(text, start, len(text)))[-_MAX_SENTENCES:] if start < len(text) else []
+    successors = sentences(text, start, len(text)) if start < len(text) else ()
+    return [each for each in successors if any(map(str.isalnum, text[each.start : each.end]))][-_MAX_SENTENCES:]
 
 
 def _clauses(sentence: Sentence, members: frozenset[Kind] = _PARTS) -> Iterator[Span]:
@@ -295,17 +339,25 @@ def _is_verdict(sentence: Sentence, number: int, units: frozenset[str]) -> bool:
 
     The words behind the number must be among `units`.
     """
-    clauses = []
+    slots = _verdict_slots(sentence, number, units)
+    return slots is not None and (not slots.isdisjoint([Slot.THIS, Slot.TURN]) or not _LEADS.isdisjoint(sentence.kinds))
+
+
+def _verdict_slots(sentence: Sentence, number: int, units: frozenset[str]) -> frozenset[str] | None:
+    """The slots that the words of a sentence fill with a number; None if a word says anything else, or that it is wrong."""
+    if sentence.words[number + 1 : number + 2] and sentence.words[number + 1].text in ":：":
+        return None  # The number of a heading: "Note 1: this is right".
+    slots = frozenset[str]()
+    is_verdict = False
     for first, stop in _clauses(sentence):
         is_here = first <= number < stop
         is_unit = is_here and units.issuperset(word.text for word in sentence.words[number + 1 : stop])
         values = [(number, stop if is_unit else number + 1)] if is_here else []
         clause = _judged(sentence, first, stop, values)
         if clause is None or clause.verdict is Verdict.REJECTS:
-            return False
-        clauses.append(clause)
-    slots = frozenset[str]().union(*(each.slots for each in clauses))
-    return bool(clauses) and (not slots.isdisjoint([Slot.THIS, Slot.TURN]) or not _LEADS.isdisjoint(sentence.kinds))
+            return None
+        slots, is_verdict = slots | clause.slots, True
+    return slots if is_verdict else None
 
 
 def ends_in_result(sentence: Sentence, number: int) -> bool:

@@ -483,7 +483,7 @@ def _table(language: str) -> Phrases:
         add(table, slot, lexicon["verdict"].get(slot.value, ()))
     for said in (lexicon["verdict"], languages()["en"]["verdict"]):
         add(table, Slot.TURN, [*said["halt"], *said.get("hum", ()), *said["turn"], *said.get("alarm", ())])
-    add(table, Slot.FILLER, lexicon.get("adverbs", ()))
-    add(table, Slot.FILLER, lexicon.get("ought", ()))
+    for name in ("adverbs", "ought", "notes", "checks"):
+        add(table, Slot.FILLER, lexicon.get(name, ()))
     add(table, Slot.RIGHT, [VALUE])
     return by_length(table)
