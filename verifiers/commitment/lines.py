@@ -212,11 +212,16 @@ def _is_way(sentence: Sentence, index: int, cues: Sequence[Cue]) -> bool:
     prefix, phrase = sentence.words[index - 1].text, sentence.words[index:]
     if not any(cue.kind in _WAYS for cue in cues) or not (prefix in "$,，%" or prefix[0].isdigit()):
         return False
+    if sentence.begins(_BOUND, index) or any(cue.first >= index and cue.kind in _CHANGES for cue in sentence.cues):
+        return False
     is_plain = all(word.text in _PLAIN or (word.text.isalpha() and word.text not in _VARIABLES) for word in phrase)
     return is_plain and any(_has_digit([word]) or word.text == "$" for word in sentence.words[:index])
 
 
 _WAYS = frozenset([Kind.ASIDE, Kind.AT, Kind.BY])
+_BOUND = frozenset([Kind.BOUND])
+_CHANGES = frozenset([Kind.MAYBE, Kind.DOUBT, Kind.NOT, Kind.WRONG, Kind.BAD, Kind.BUT, Kind.OR])
+"""What words behind a value say of the value: "3 at least"."""
 _PLAIN = frozenset(["a", ",", "-", "'s"])
 _VARIABLES = frozenset("bcdefghijklmnopqrstuvwxyz")
 
