@@ -94,7 +94,7 @@ from verifiers.commitment.roles import supposes
 from verifiers.commitment.sayings import ABSENCES, in_signs
 from verifiers.commitment.segment import Segment, final_segment
 from verifiers.commitment.spans import Span
-from verifiers.commitment.stance import Sentence, Stance, sentence_at
+from verifiers.commitment.stance import DENIES, Sentence, Stance, sentence_at
 from verifiers.commitment.statements import narrowed
 from verifiers.commitment.unreal import names_case, without_case, without_unreal
 
@@ -130,6 +130,7 @@ __all__ = [
     "stated_at_end",
     "supposes",
     "tells_need",
+    "turns_behind",
     "wavers",
     "without_citations",
     "without_citations_at_end",
@@ -172,6 +173,12 @@ LOAD = Task("verifiers.commitment", "load_in_worker", time_limit_s=5.0, warm=(No
 def says_what_is(text: str, start: int, span: Span) -> bool:
     """Whether the sentence of an answer has a verb of being, as "the line is x + y = 5" has, and "so x + y = 5" has not."""
     return Kind.IS in sentence_at(text, span[0], start, span[1]).kinds
+
+
+def turns_behind(text: str, span: Span) -> bool:
+    """Whether the sentence of an answer denies something, or turns from it, behind the answer: "5 or -1, but -1 fails"."""
+    sentence = sentence_at(text, span[0], 0, len(text))
+    return not Sentence(text, span[1], sentence.end, "").kinds.isdisjoint(DENIES | {Kind.BUT, Kind.BACK})
 
 
 def tells_need(text: str, segment: Segment, span: Span) -> bool:

@@ -116,7 +116,9 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
 def _without_premise(text: str, start: int, end: int, offers: list[Offer]) -> list[Offer]:
     """The numbers without those of a premise or a condition: the 20 of "When r = 5, P = 20"."""
     sentence = sentence_at(text, offers[-1].start, start, end)
-    index = past_premise(sentence, listed("premises") | listed("conditions")) if len(offers) > 1 else 0
+    is_unreal = any(word.text in listed("unreal") for word in sentence.words)
+    leads = listed("premises") if is_unreal else listed("premises") | listed("conditions")
+    index = past_premise(sentence, leads) if len(offers) > 1 else 0
     proposals = [
         offer for offer in offers if index < len(sentence.words) and offer.start >= sentence.words[index].start
     ]

@@ -283,9 +283,21 @@ _NOT = frozenset([Kind.NOT])
 def _before(sentence: Sentence, index: int) -> int:
     if sentence.begins(_NOT, index) and joins(sentence.words[index - 1]):
         index -= 1
+    index = min([index, *_open_brackets(sentence.words[:index])])
     while index > 0 and sentence.words[index - 1].text in ",，(（;—–-":
         index -= 1
     return sentence.words[index - 1].end if index else sentence.start
+
+
+def _open_brackets(phrase: Sequence[Word]) -> list[int]:
+    """The places of the brackets that some words open and do not close."""
+    indices: list[int] = []
+    for index, word in enumerate(phrase):
+        if word.text in "(（":
+            indices.append(index)
+        elif word.text in ")）" and indices:
+            indices.pop()
+    return indices
 
 
 def _is_remark(sentence: Sentence) -> bool:

@@ -49,7 +49,8 @@ def without_remark(text: str) -> str:
     for sign in _set_off().finditer(text, start, end):
         tail = sign.end()
         if _VALUE.search(text, clause, sign.start()) and any(is_one(text, start, tail, end) for is_one in _REMARKS):
-            return text[: sign.start()] + " " * (end - sign.start()) + text[end:]
+            index = _kept_end(text, start, sign.start(), end)
+            return text[:index] + " " * (end - index) + text[end:]
         clause = tail
     return text
 
@@ -75,14 +76,20 @@ def _rounding() -> re.Pattern[str]:
     return re.compile(rf"\s?(?:{_rounds()})[^\d=,;，.]{{0,40}}(?:\d{{1,2}}[^\d=,;，.]{{0,40}})?", re.IGNORECASE)
 
 
-def _is_attained(text: str, _: int, start: int, end: int) -> bool:
+def _is_attained(text: str, origin: int, start: int, end: int) -> bool:
     """Whether a part of a text only says for which values of letters something is so: "attained at x = 3", 此时x=3."""
     stated = _ATTAINED.fullmatch(text, start, end) if "=" in text[start:end] else None
-    if stated is None or not any(map(is_place, _around(stated))):
+    if stated is None or not any(map(is_place, _around(stated))) or _is_other_case(text, origin, start, end):
         return False
     lead = Sentence(text, start, stated.end("lead"), "")
     is_clause = lead.words and lead.begins(_SUBJECTS, 0)
     return not is_clause and _MORE.isdisjoint(lead.kinds) and Kind.NOT not in lead.kinds
+
+
+def _is_other_case(text: str, origin: int, start: int, end: int) -> bool:
+    """Whether a part of a text gives a name another value than the text before it: "for r = 5, P = 20; for r = 6, P = 24"."""
+    values = {root["letter"]: root["value"] for root in _ROOT.finditer(text, origin, start)}
+    return any(values.get(root["letter"], root["value"]) != root["value"] for root in _ROOT.finditer(text, start, end))
 
 
 def without_attained(text: str) -> str:
@@ -184,6 +191,13 @@ def _is_rejection(text: str, start: int, tail: int, end: int) -> bool:
     if match is None or root is None or match["letter"] != root["letter"] or match["value"] == root["value"]:
         return False
     return rejects(_MARKUP.sub(" ", _ROOT.sub(f" {VALUE} ", text[tail:end])))
+
+
+def _kept_end(text: str, start: int, stop: int, end: int) -> int:
+    """The end of the roots before a remark without the last, if the remark rejects it: "x = 1 or x = 2, but x = 2 is extraneous"."""
+    roots, tail = [*_ROOT.finditer(text, start, stop)], _ROOT.search(text, stop, end)
+    is_last = tail is not None and len(roots) > 1 and roots[-1].groups() == tail.groups()
+    return roots[-2].end() if is_last and _is_rejection(text, start, stop, end) else stop
 
 
 _ROOT = re.compile(

@@ -69,11 +69,13 @@ def _main_clause(sentence: Sentence) -> Sentence:
         end = strip(text, sentence.start, index, ",，、 ")[1]
         statement = Sentence(text, sentence.start, end, sentence.stop)
         remainder = Sentence(text, index, sentence.end, sentence.stop)
+        tail = text[sentence.words[cue.stop].start : sentence.end] if cue.stop < len(sentence.words) else ""
         is_unreal = any(word.text in listed("conditional") for word in statement.words)
         if (
             text.endswith(_FORMULA_ENDS, sentence.start, end)
             and remainder.kinds.isdisjoint(_REVERSES)
             and not is_unreal
+            and not _ONLY_NUMBER.fullmatch(tail.strip("$ .,，"))  # "i.e. 1000"
         ):
             return statement
     stop = past_premise(sentence, listed("premises"))
@@ -529,7 +531,7 @@ def _behind_subject(sentence: Sentence, start: int, end: int) -> Span | None:
     verbs = verbs or [0] * (end < sentence.end and sentence.begins(_ENDS, sentence.place((end, end + 1))[0]))
     subject = sentence.words[max(verbs) : last] if verbs else []
     subject = subject[1:] if subject and subject[0].text in ",，、" else subject
-    kinds = {cue.kind for cue in sentence.cues if verbs and max(verbs) <= cue.first < last}
+    kinds = {cue.kind for cue in sentence.cues if verbs and cue.first < last and cue.stop > max(verbs)}
     is_subject = 0 < len(subject) <= _MAX_SUBJECT and all(word.text[0].isalpha() for word in subject)
     return _expression(sentence.text, formulas[0].start(), end) if is_subject and kinds <= _OF_SUBJECTS else None
 

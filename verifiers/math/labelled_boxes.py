@@ -10,7 +10,7 @@ from collections.abc import Sequence, Set
 from typing import NamedTuple
 
 from memory import remember
-from verifiers.commitment import Channel, Extraction, names_alternatives
+from verifiers.commitment import Channel, Extraction, names_alternatives, turns_behind
 from verifiers.math.exact import unwrap
 from verifiers.math.words import LABELS, labelled_parts
 
@@ -63,7 +63,8 @@ def _alternatives(response: str, extraction: Extraction, sizes: Set[int]) -> Par
     offered = extraction.candidates[-1:] if extraction.channel is Channel.ANSWER_LINE else extraction.candidates[-2:]
     span = (offered[0].span[0], offered[-1].span[1]) if offered and 2 in sizes else (0, 0)
     text = response[slice(*span)]
-    return Parts(text, span) if extraction.answer is None and names_alternatives(text) else None
+    is_whole = extraction.answer is None and names_alternatives(text) and not turns_behind(response, span)
+    return Parts(text, span) if is_whole else None
 
 
 def _lines(response: str, sizes: Set[int]) -> Parts | None:
@@ -79,7 +80,7 @@ def _lines(response: str, sizes: Set[int]) -> Parts | None:
         if all(line and line["name"] for line in tail):
             return Parts(", ".join(f"{name} = {value}" for name, value in named), span)
         if any(names == of_kind[:size] for of_kind in LABELS):
-            return Parts(", ".join(value for _, value in named), span)
+            return Parts(" ".join(f"({label}) {value}" for label, value in named), span)
     return None
 
 
