@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from verifiers import cldr
 from verifiers.commitment.cues import Kind, adverbs, cues, listed, words
+from verifiers.commitment.measures import are_same
 
 _CHARS = 80
 _END = r"(?=[\s.。$*!)}\]]{0,6}(?:</answer>\s{0,4})?\Z)"
@@ -44,14 +45,22 @@ def without_asides(text: str) -> str:
 
 _WORDS = r"(?:\s[^\W\d_]{1,12}[²³]?){0,3}"
 _UNIT = r"°?[^\W\d_]{1,16}(?:/[^\W\d_]{1,8})?"
-_OTHER = rf"(?P<lead>[^\d(（]{{0,24}}?)(?:{_DIGITS}) ?(?P<other>{_UNIT})"
+_OTHER = rf"(?P<lead>[^\d(（]{{0,24}}?)(?P<amount>{_DIGITS}) ?(?P<other>{_UNIT})"
 _CONVERTED = re.compile(
     rf"\d ?(?P<unit>{_UNIT})(?P<aside>(?:\s?[(（]|(?P<comma>, )){_OTHER}(?:[)）]|(?=[.\s])))" + _END
 )
 
 
+_DIGITS_BEFORE = re.compile(rf"(?<![\d.,]){_DIGITS}\Z")
+_DIGITS_CHARS = 16
+
+
 def _is_converted(match: re.Match[str]) -> bool:
-    """Whether an aside behind a quantity holds nothing but a quantity, with words that say that it is the same."""
+    """Whether an aside behind a quantity holds nothing but a quantity that may be the same, with words that say that it is."""
+    before = _DIGITS_BEFORE.search(match.string, max(0, match.start() - _DIGITS_CHARS), match.start() + 1)
+    amount, other = _number(before[0].rstrip(".,")) if before else None, _number(match["amount"].rstrip(".,"))
+    if amount is not None and other is not None and not are_same(amount, match["unit"], other, match["other"]):
+        return False
     is_led = _is_lead(match["lead"]) or (not match["comma"] and _leads_to_rounded(f"{match['lead']}≈", ""))
     return is_led and all(name.casefold() in cldr.UNITS or name in _SYMBOLS for name in (match["unit"], match["other"]))
 

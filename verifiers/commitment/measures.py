@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Final
 
 from memory import remember
@@ -96,6 +97,17 @@ _ENDS_OF_PARTS = frozenset(" \u00a0\n,，'′’\"″”°º")
 _FEET_SIGNS = frozenset("'′’")
 _UNSPACED = "\u0e00"
 _MAX_UNIT_CHARS = 24
+
+
+def are_same(amount: Fraction, unit: str, other: Fraction, other_unit: str) -> bool:
+    """Whether two quantities may be the same, nearly: no two units of one family say that they are not."""
+    sizes, others = _sizes(unit), _sizes(other_unit)
+    pairs = [(amount * sizes[family], other * others[family]) for family in sizes.keys() & others.keys()]
+    return not pairs or any(abs(left - right) <= left / _NEARLY for left, right in pairs)
+
+
+_NEARLY = 20
+"""Rounded quantities differ by a twentieth at most."""
 
 
 @remember(256)
