@@ -83,7 +83,11 @@ TASKS: list[tuple[str, str, Any]] = [
     ("ok", "def f(x): return x[0]", "class D(list): 'numbers'\nassert f(D([1])) == 1"),
     ("invalid", "def f(x): return x.v", "class D(dict): v = 3\nassert f(D()) == 3"),
     ("invalid", "def f(x): return x.v", "class D(list): pass\nd = D()\nd.v = 3\nassert f(d) == 3"),
-    ("invalid", "def f(x): return x['q']", "class D(dict):\n    def __missing__(self, k): return k\nassert f(D()) == 'q'"),
+    (
+        "invalid",
+        "def f(x): return x['q']",
+        "class D(dict):\n    def __missing__(self, k): return k\nassert f(D()) == 'q'",
+    ),
     ("invalid", "def f(x): return x", "import socket\ns = socket.socket()\nassert f(s.fileno()) > 0"),
     ("invalid", "def ask(): return int(input()) * 2", {"pytest": ASKING}),
     ("invalid", "import time\ndef f(): return time.time()", {"pytest": CLOCK}),
