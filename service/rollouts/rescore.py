@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from random import Random
 from typing import BinaryIO
 
 from service.rollouts.bad_input import BadInput, Json
@@ -19,7 +18,7 @@ from service.rollouts.columns import JUDGES, Columns, without_nulls
 from service.rollouts.judging import Judge, all_judged, invalid, judge_fields
 from service.rollouts.tally import Tally
 from service.rollouts.verdict_file import Kept, header, verdicts
-from service.row_files.reading import MAX_OWN_LINE_BYTES, BadData, DataFile, Unread
+from service.row_files.reading import MAX_OWN_LINE_BYTES, BadData, DataFile, Unread, drawn
 from service.wire import encode
 
 SEGMENT_ROWS = 512
@@ -241,4 +240,4 @@ def sampled(source: Path, size: int, seed: int, limit: int | None) -> frozenset[
         BadInput: the file cannot be read.
     """
     count = sum(1 for _ in islice(_rows(source, DataFile(source, max_line_bytes=MAX_OWN_LINE_BYTES)), limit))
-    return frozenset(Random(seed).sample(range(count), min(size, count)))  # noqa: S311 - a sample is not a secret
+    return drawn(count, size, seed)
