@@ -69,12 +69,23 @@ def check_first_row(source: Path, columns: Columns, *, needs_judge: bool) -> Non
         NoRows
     """
     number, fields = _first_row(source)
-    columns.check(fields, f"{source}, line {number},")
+    try:
+        columns.check(fields, f"{source}, line {number},")
+    except BadInput as error:
+        if columns.response is None and _is_one_object(source):
+            raise NoRows(f"{error}. The file is one object, not a list of rows") from error
+        raise
     if needs_judge and not columns.says_judge(fields):
         raise BadInput(
             f"{source}, line {number}, does not say how it is judged (none of {', '.join(JUDGES)}); "
             "name a --verifier or a --recipe"
         )
+
+
+def _is_one_object(source: Path) -> bool:
+    """Whether a file of JSON holds a single row, such as the figures that evaluations write beside their rows."""
+    file = DataFile(source, max_line_bytes=MAX_OWN_LINE_BYTES)
+    return ".json" in source.suffixes and len([*islice(_rows(source, file), 2)]) == 1
 
 
 async def check_params(run: Run, judge: Judge) -> None:

@@ -271,12 +271,14 @@ def test_a_folder_is_scored_file_by_file(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps(rows(2)))
     (tmp_path / "a.csv").write_text("response,gold\n7,7\n")
     (tmp_path / "empty.json").write_text('{"samples": []}')
+    (tmp_path / "results.json").write_text('{"results": {"gsm8k": 0.5}}')
     (tmp_path / "notes.txt").write_text("no rows")
     done = rewardline("score", str(tmp_path), "--verifier", "numeric")
     assert done.returncode == 0, done.stderr
     made = {path.name: len(verdicts(path)) for path in tmp_path.glob("*.verdicts.jsonl")}
     assert made == {"a.verdicts.jsonl": 4, "a.json.verdicts.jsonl": 2, "a.csv.verdicts.jsonl": 1}
     assert "empty.json has no row that is a JSON object; it is left out" in " ".join(done.stderr.split())
+    assert "The file is one object, not a list of rows; it is left out" in " ".join(done.stderr.split())
     again = rewardline("score", str(tmp_path), "--verifier", "numeric")
     assert "7 lines were there before" in again.stdout
 
