@@ -11,7 +11,7 @@
     `verifier_metadata.unit_tests`     code_gen: `code`
     `instruction_id_list`, `kwargs`    instruction_following
     `domain`, `data_source`, `tag`     the routing table
-    `expected_answer`, `question`      math_with_judge: `math`
+    `expected_answer`, `question`      math_with_judge: `math`, if the row has no agent
 
 The first of these that is present decides. The response is everything that the model gave, its calls and their results
 included.
@@ -23,7 +23,7 @@ from typing import Any, Final
 import msgspec
 import re2
 
-from service.doors.compat.nemo_gym_servers import CHOICES, fields_of, server_of
+from service.doors.compat.nemo_gym_servers import CHOICES, agent_of, fields_of, server_of
 from service.doors.compat.request_options import ITEM_FIELDS, JSON, RequestOptions, built
 from service.errors import Unprocessable
 from service.wire import Message, ScoreItem
@@ -66,8 +66,20 @@ class Row(msgspec.Struct):
     question: Any = None
 
     def said(self) -> str | list[Message]:
-        """The output of the model. Empty if there is none but thoughts."""
-        return self.response.output if any(part.get("type") != "reasoning" for part in self.response.output) else ""
+        """The output of the model, without its refusals, which are not answers. Empty if there is none but thoughts."""
+        output = [_without_refusals(part) for part in self.response.output]
+        return output if any(part.get("type") != "reasoning" for part in output) else ""
+
+
+def _without_refusals(message: Message) -> Message:
+    content = message.get("content")
+    if not isinstance(content, list) or not any(_is_refusal(part) for part in content):
+        return message
+    return {**message, "content": [part for part in content if not _is_refusal(part)]}
+
+
+def _is_refusal(part: Any) -> bool:
+    return isinstance(part, dict) and part.get("type") == "refusal"
 
 
 def published(server: str | None, fields: JSON) -> Row | None:
@@ -185,9 +197,21 @@ def _judged_by(row: Row, fields: Mapping[str, Any]) -> JSON:
         (bool(metadata.get("unit_tests")), lambda: _judged("code", metadata["unit_tests"])),
         (bool(fields.get("instruction_id_list")), lambda: fields_of(_INSTRUCTIONS, dict(fields), has_judges=False)),
         (any(isinstance(fields.get(kind), str) for kind in _KINDS), lambda: _routed(row, fields)),
-        (row.expected_answer is not None, lambda: _judged("math", row.expected_answer)),
+        (row.expected_answer is not None, lambda: _answer(row, fields)),
     )
     return next((make() for holds, make in conventions if holds), _routed(row, fields))
+
+
+def _answer(row: Row, fields: Mapping[str, Any]) -> JSON:
+    """The answer of a row that says nothing else, not even by its agent.
+
+    Raises:
+        Unprocessable: it has an agent whose server is not known. The answers of most servers are not mathematics.
+    """
+    if (agent := agent_of(fields)) is not None:
+        message = "name it in the URL (/compat/nemo_gym/SERVER/verify), or a verifier"
+        raise Unprocessable(f"the row's agent {agent!r} names none of NeMo-Gym's servers; {message}")
+    return _judged("math", row.expected_answer)
 
 
 def _judged(verifier: str, reference: Any, **params: Any) -> JSON:
