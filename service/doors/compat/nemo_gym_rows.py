@@ -66,16 +66,24 @@ class Row(msgspec.Struct):
     question: Any = None
 
     def said(self) -> str | list[Message]:
-        """The output of the model, without its refusals, which are not answers. Empty if there is none but thoughts."""
-        output = [_without_refusals(part) for part in self.response.output]
-        return output if any(part.get("type") != "reasoning" for part in output) else ""
+        """The output of the model, without its refusals, which are not answers. Empty if it is nothing but thoughts."""
+        output = [_plain_message(part) for part in self.response.output]
+        return output if any(_is_of_model(part) for part in output) else ""
 
 
-def _without_refusals(message: Message) -> Message:
-    content = message.get("content")
-    if not isinstance(content, list) or not any(_is_refusal(part) for part in content):
-        return message
-    return {**message, "content": [part for part in content if not _is_refusal(part)]}
+def _plain_message(part: Message) -> Message:
+    """A part of the output; a message without a role is the assistant's, as in OpenAI's Responses API."""
+    role = {"role": "assistant"} if part.get("type") == "message" and "role" not in part else {}
+    content = part.get("content")
+    if isinstance(content, list) and any(_is_refusal(piece) for piece in content):
+        return {**part, **role, "content": [piece for piece in content if not _is_refusal(piece)]}
+    return part | role
+
+
+def _is_of_model(part: Message) -> bool:
+    return (
+        part.get("type") not in ("reasoning", "function_call_output") and part.get("role", "assistant") == "assistant"
+    )
 
 
 def _is_refusal(part: Any) -> bool:
@@ -127,6 +135,7 @@ def item_of(
     response = row.said()
     if item_fields.get("verifier") == "multiple_choice" and (marked := _marked(response, fields)):
         response = marked
+        item_fields["params"] = {**item_fields.get("params", {}), "extract": "auto"}
     return built(response, options, item_fields, row.responses_create_params.input)
 
 
@@ -142,7 +151,8 @@ def _as_server(server: str, row: Row) -> JSON | None:
         answer = row.expected_answer
         if not (isinstance(answer, str) and len(answer) == 1 and answer.isalpha()) and not row.options:
             raise Unprocessable(f"rows of NeMo-Gym's server {server!r} need 'options'; add it")
-        return _choice(row)
+        # its own reader takes a box or a line `Answer:`, whatever the mode says
+        return _choice(msgspec.structs.replace(row, grading_mode=None) if server == "gpqa_diamond" else row)
     if server == "code_gen" and metadata.get("unit_tests"):
         return _judged("code", metadata["unit_tests"])
     if server == "xlam_fc" and row.expected_answers:

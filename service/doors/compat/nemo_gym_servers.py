@@ -92,10 +92,6 @@ def _rubric(row: JSON) -> JSON:
     return {"verifier": "judge", "params": {"criteria": fields}}
 
 
-def _repository(row: JSON) -> JSON:
-    return {"verifier": "repository", "reference": row}
-
-
 def _puzzle(row: JSON) -> JSON:
     entry = {name: row.get(name) for name in ("question", "answer", "metadata")}
     return {"verifier": "reasoning_gym", "reference": entry, "params": {"threshold": None}}
@@ -137,12 +133,13 @@ CHOICES: Final = frozenset(server for server, verifier in _CONVENTION_OF.items()
 
 def _plain(server: str, row: JSON) -> JSON:
     way = _TABLE["verifiers"][server]
-    return {**way, "reference": row.get(way["reference"])}
+    params = {name: row[field] for name, field in way.get("fields", {}).items() if row.get(field) is not None}
+    reference = row if way["reference"] == "." else row.get(way["reference"])
+    return {"verifier": way["verifier"], "reference": reference, "params": way.get("params", {}) | params}
 
 
 _VERIFIERS: Final[Mapping[str, Callable[[JSON], JSON]]] = {
     "arc_agi": _grid,
-    "deepswe": _repository,
     "ether0": _molecule,
     "google_search": _boxed_letter,
     "gui_coordinate": _point,
@@ -152,7 +149,6 @@ _VERIFIERS: Final[Mapping[str, Callable[[JSON], JSON]]] = {
     "reasoning_gym": _puzzle,
     "ruler2": _ruler2,
     "structured_outputs": _document,
-    "swebench": _repository,
     **{server: partial(_plain, server) for server in _TABLE["verifiers"]},
 }
 """The item of a row, by the name of its server."""

@@ -7,10 +7,11 @@ import httpx
 import pytest
 
 from service.doors.compat.nemo_gym import VERIFY
-from service.doors.compat.nemo_gym_servers import NAMES, server_of
+from service.doors.compat.nemo_gym_servers import NAMES, fields_of, server_of
 from tests.conftest import Served
 from tests.service.doors.compat.recorded import FOLDER, JSON, answer, post
 from tests.service.doors.compat.test_nemo_gym import said
+from tests.tables import table
 
 ROLLOUTS = [json.loads(line) for line in (FOLDER.parent / "nemo_gym" / "rollouts.jsonl").read_text().splitlines()]
 BASE = VERIFY.removesuffix("/verify")
@@ -606,6 +607,48 @@ def test_a_response_that_ends_in_a_call_has_no_answer(served: Served, server: st
     assert verified(served, server, body).json()["reward"] == pytest.approx(reward)
     body["response"]["output"] += called("f")
     assert verified(served, server, body).json()["reward"] == 0.0
+
+
+def test_a_message_without_a_role_is_the_models_and_others_say_nothing(served: Served) -> None:
+    body = said("\\boxed{4}", expected_answer="4")
+    del body["response"]["output"][0]["role"]
+    assert answer(served, f"{BASE}/math_with_judge/verify", body)["reward"] == 1.0
+    for output in ([], [shown("\\boxed{4}")], [result(4)]):
+        assert (
+            answer(served, f"{BASE}/math_with_judge/verify", {**body, "response": {"output": output}})["reward"] == 0.0
+        )
+
+
+PROGRAM = {
+    "task_id": "BigCodeBench/19",
+    "test": "import unittest",
+    "entry_point": "task_func",
+    "code_prompt": "import os\n",
+}
+"""The fields of a row of NeMo-Gym's bigcodebench (data/example.jsonl, Apache-2.0), its test cut off."""
+
+
+@table(
+    ("server", "row", "fields"),
+    [
+        ("bigcodebench", {"verifier_metadata": PROGRAM}, {"verifier": "code", "reference": PROGRAM}),
+        ("math_formal_lean", {"formal_statement": "theorem a", "header": "import Mathlib"}, {
+            "verifier": "lean", "reference": "theorem a", "params": {"header": "import Mathlib", "unfinished": "wrong"}}),
+        ("swebench", {"FAIL_TO_PASS": "[]"}, {"verifier": "repository", "reference": {"FAIL_TO_PASS": "[]"}}),
+        ("swebench", {"resolved": True}, {"verifier": "nemo_gym"}),
+    ],
+)  # fmt: skip
+def test_a_row_of_a_trainer_is_judged_by_its_tests(server: str, row: JSON, fields: JSON) -> None:
+    made = fields_of(server, row, has_judges=False)
+    assert {name: made[name] for name in fields} == fields
+
+
+@pytest.mark.parametrize("text", ["Answer: C", "**Answer:** C", "\\boxed{C}"])
+def test_the_letter_of_gpqa_stands_in_a_box_or_behind_a_mark(served: Served, text: str) -> None:
+    row = said(text, expected_answer="C", options=[{"B": "x"}, {"C": "y"}], grading_mode="strict_single_letter_boxed")
+    assert answer(served, f"{BASE}/gpqa_diamond/verify", row)["reward"] == 1.0
+    rest = {} if "boxed" in text else {"template_metadata": {"output_regex": "Answer:[* ]*([A-Z])"}}
+    assert answer(served, f"{BASE}/mcqa/verify", {**row, **rest})["reward"] == 1.0
 
 
 def test_a_refusal_is_not_an_answer(served: Served) -> None:
