@@ -7,8 +7,10 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.conftest import ROOT
 from tests.verifiers.found import Found
 from verifiers.base import Item, Status
+from verifiers.nemo_gym import MODULES, records
 from verifiers.nemo_gym.measures import _longest_copy
 from verifiers.nemo_gym.stems import stem
 
@@ -47,3 +49,13 @@ def test_stems_are_those_of_nltk() -> None:
     for pair in STEMS.split():
         word, _, wanted = pair.partition(":")
         assert stem(word) == wanted, word
+
+
+def test_no_server_takes_more_than_150_lines_and_all_take_3500() -> None:
+    """A module with several servers may take 150 lines for each."""
+    package = ROOT / "verifiers/nemo_gym"
+    lines = {path.stem: len(path.read_text(encoding="utf-8").splitlines()) for path in package.glob("*.py")}
+    servers = {module.__name__.rpartition(".")[2]: len(module.SERVERS) for module in (*MODULES, records)}
+    assert not {name: lines[name] for name, count in servers.items() if lines[name] > 150 * count}
+    table = (ROOT / "service/doors/compat/nemo_gym_servers.py").read_text(encoding="utf-8")
+    assert sum(lines.values()) + len(table.splitlines()) <= 3_500

@@ -224,8 +224,8 @@ class _Raw:
             self.prefix += [text for text in _texts(value.get(key), key) if text.strip() and text not in self.prefix]
         if isinstance(value.get("files"), dict):
             self.modules |= value["files"]
-        if isinstance(value.get("prompt"), str):
-            self.prompt = _whole_prompt(value["prompt"], value.get("declaration"))
+        if isinstance(prompt := value.get("prompt", value.get("code_prompt")), str):  # BigCodeBench has code_prompt
+            self.prompt = _whole_prompt(prompt, value.get("declaration"))
         self.together = self.together or value.get("together") is True
         if isinstance(value.get("language"), str) and value["language"].strip():
             self.language = _language(value["language"])

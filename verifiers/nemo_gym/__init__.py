@@ -7,8 +7,8 @@
     image_calls, terminal, edits
                 the next call of other agents: image_tools, terminal_multi_harness, swe_pivot
     games       episodes of simulations: grl_sokoban, grl_tetris, blackjack, openair_congestion
-    properties, calendars
-                litmus_agent, calendar
+    properties, calendars, workplace
+                litmus_agent, calendar, workplace_assistant
     documents   the form of the answer: structeval, format_verification
     citations   the sources that an answer cites: citation_if
     hierarchy   the system's instructions against the user's: iheval
@@ -41,30 +41,28 @@ from verifiers.nemo_gym import (
     records,
     replays,
     terminal,
+    workplace,
 )
 from verifiers.nemo_gym.rollouts import Judgement, Rollout
 from verifiers.rules import bounded
 
+MODULES: Final = (
+    properties, calendars, measures, labels, documents, actions, citations, hierarchy, image_calls, terminal, edits, games,
+    workplace, replays,
+)  # fmt: skip
 SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {
-    **properties.SERVERS,
-    **calendars.SERVERS,
-    **measures.SERVERS,
-    **labels.SERVERS,
-    **documents.SERVERS,
-    **actions.SERVERS,
-    **citations.SERVERS,
-    **hierarchy.SERVERS,
-    **image_calls.SERVERS,
-    **terminal.SERVERS,
-    **edits.SERVERS,
-    **games.SERVERS,
-    **replays.SERVERS,
+    server: judge for module in MODULES for server, judge in module.SERVERS.items()
 }
 """What each server does with a rollout."""
 RECORDED: Final = records.SERVERS
 """The same for a rollout that holds a result instead of what its server judges by."""
+_OF_TEXT: Final = frozenset({
+    *properties.SERVERS, *calendars.SERVERS, *measures.SERVERS, *labels.SERVERS, *citations.SERVERS, *hierarchy.SERVERS,
+    "format_verification", "structeval", *records.OF_TEXT,
+})  # fmt: skip
+"""Servers that read no calls: a response that ends in one has no answer."""
 _QUICK_CHARS: Final = 2_000
-_QUICK: Final = frozenset(labels.SERVERS) | frozenset(replays.SERVERS)
+_QUICK: Final = frozenset(["circle_count", "proof_genselect", "ragtruth", "spartqa", *replays.SERVERS])
 """Servers that read a short text within a turn of the event loop."""
 
 
@@ -83,7 +81,7 @@ class NeMoGymParams(Params):
 
 class NeMoGym(Verifier[NeMoGymParams]):
     name = "nemo_gym"
-    version = "6"
+    version = "7"
     params = NeMoGymParams
     summary = "As NeMo-Gym's resources server of a name judges its rows, where no other verifier does"
     uses_prompt = True
@@ -112,6 +110,8 @@ def judge(item: Item[NeMoGymParams]) -> Verdict:
     if judged is None:
         servers = ", ".join(sorted(RECORDED if item.params.recorded else SERVERS))
         return Verdict.invalid("unknown_server", f"server {clip(item.params.server)!r} is not one of: {servers}")
+    if server in _OF_TEXT and item.said.unjudged("last"):
+        return Verdict.wrong("no_answer")
     try:
         judgement = judged(Rollout.of(item))
         if item.params.measure != "score":

@@ -8,26 +8,23 @@ from typing import Any, Final
 
 from verifiers.base import InvalidItem
 from verifiers.conversation import ToolCall
-from verifiers.nemo_gym.rollouts import Judgement, Rollout, parsed
-from verifiers.rules.pairing import MAX_THINGS, can_be_paired
+from verifiers.nemo_gym.rollouts import Judgement, Rollout, calls_of, parsed, spoken
+from verifiers.rules.pairing import can_be_paired
 
 _SAME_WORDS: Final = 0.1
 """The least share of words that two texts have in common to be the same argument; one half is the most."""
 _TOLERANCE: Final = 1e-6
 
 
-def single_step(rollout: Rollout) -> Judgement:
+def single_step_tool_use_with_argument_comparison(rollout: Rollout) -> Judgement:
     """A message where one is expected; calls that hold the expected ones, in any order, where calls are.
 
     As in the original, any message will do, and texts of two or more words are compared by the words they share.
     """
     action = rollout.get("expected_action", dict)
     if action.get("type") == "message":
-        return Judgement(float(not rollout.calls and bool(rollout.text)), rollout.text, "call_unexpected")
-    calls = action["calls"] if isinstance(action.get("calls"), list) else [action]
-    if not 1 <= len(calls) <= MAX_THINGS:
-        raise InvalidItem("bad_row", f"the row's 'expected_action.calls' must be 1 to {MAX_THINGS} calls")
-    expected = [_call(entry) for entry in calls]
+        return spoken(rollout)
+    expected = [ToolCall(name, arguments) for name, arguments in calls_of(action)]
     threshold = rollout.row.get("word_count_similarity_threshold", _SAME_WORDS)
     if not isinstance(threshold, int | float):
         raise InvalidItem("bad_row", "the row's 'word_count_similarity_threshold' must be a number")
@@ -58,7 +55,7 @@ def math_advanced_calculations(rollout: Rollout) -> Judgement:
     return Judgement(float(solutions.issuperset(numbers)), rollout.text)
 
 
-def tool_call_multireward(rollout: Rollout) -> Judgement:
+def example_tool_call_multireward(rollout: Rollout) -> Judgement:
     """A third each for the expected call, arguments that hold what its tool requires, and a call that stands alone.
 
     A rollout has no expected call. The recorded correctness counts there, if these are the recorded calls.
@@ -124,24 +121,26 @@ def example_multi_step(rollout: Rollout) -> Judgement:
     return Judgement(float(values == expected), json.dumps(values))
 
 
-SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {
-    "circle_click": circle_click,
-    "example_multi_step": example_multi_step,
-    "example_tool_call_multireward": tool_call_multireward,
-    "math_advanced_calculations": math_advanced_calculations,
-    "example_mcp_weather": example_mcp_weather,
-    "single_step_tool_use_with_argument_comparison": single_step,
-}
+def example_session_state_mgmt(rollout: Rollout) -> Judgement:
+    """The counter is as high as it should be after all calls that raise it."""
+    expected, count = rollout.get("expected_count", int), rollout.get("initial_count", int)
+    steps = [_arguments(call.arguments).get("count") for call in rollout.calls if call.name == "increment_counter"]
+    count += sum(step for step in steps if isinstance(step, int) and not isinstance(step, bool))
+    return Judgement(float(count == expected), str(count), "wrong_state")
 
 
-def _call(action: Any) -> ToolCall:
-    name = action.get("name") if isinstance(action, dict) else None
-    arguments = _arguments(action.get("arguments")) if isinstance(action, dict) else {}
-    if not isinstance(name, str):
-        raise InvalidItem(
-            "bad_row", "the row's 'expected_action' must be a message, a function_call, or a batch of calls"
-        )
-    return ToolCall(name, arguments)
+def example_multi_turn_gymnasium(rollout: Rollout) -> Judgement:
+    """The expected words stand in the message after the last of the row's questions."""
+    expected, questions = rollout.get("expected_answer", str), rollout.get("follow_ups", list)
+    answer = rollout.turns[-1].text if len(rollout.turns) > len(questions) else ""
+    return Judgement(float(expected.lower() in answer.lower()), answer)
+
+
+_JUDGES: Final = (
+    circle_click, example_multi_step, example_multi_turn_gymnasium, example_session_state_mgmt, example_tool_call_multireward,
+    math_advanced_calculations, example_mcp_weather, single_step_tool_use_with_argument_comparison,
+)  # fmt: skip
+SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {judge.__name__: judge for judge in _JUDGES}
 
 
 def _arguments(arguments: Any) -> Mapping[str, Any]:

@@ -18,16 +18,16 @@ _MOST_STARTS: Final = 1_000
 def calendar(rollout: Rollout) -> Judgement:
     """As many events as expected, none at the time of another, each as long and as early or late as it must be.
 
-    The first list of objects in the text counts. Where no event is expected, any text is right.
+    The first list of objects in the text counts.
     """
     expected = rollout.row.get("exp_cal_state")
-    if not isinstance(expected, dict):
-        raise InvalidItem("bad_row", "the row needs 'exp_cal_state' as an object; add it")
+    if not isinstance(expected, dict) or not expected:
+        raise InvalidItem(
+            "bad_row", "the row needs 'exp_cal_state' as an object with an event; without one any text is right"
+        )
     constraints = {name: _wanted(event) for name, event in expected.items()}
     if not rollout.text:
         return Judgement(0.0, None, "no_answer")
-    if not constraints:
-        return Judgement(1.0)
     events = _events(rollout.text)
     if events is None:
         return Judgement(0.0, None, "no_answer")
@@ -113,7 +113,11 @@ def _read(events: Sequence[Mapping[str, Any]]) -> Mapping[str, tuple[str, int, f
             start = _minutes(event.get("start_time"))
         except ValueError:
             return None
-        if not isinstance(length, int | float) or length <= 0 or name in read:
+        if (
+            not isinstance(length, int | float)
+            or length <= 0
+            or read.get(name, (name, start, length)) != (name, start, length)
+        ):
             return None
         read[name] = (name, start, length)
     return read

@@ -88,11 +88,8 @@ def strict(schema: Any) -> Any:
     return strict_schema
 
 
-SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {
-    "format_verification": format_verification,
-    "structeval": structeval,
-    "structured_outputs": structured_outputs,
-}
+_JUDGES: Final = (format_verification, structeval, structured_outputs)
+SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {judge.__name__: judge for judge in _JUDGES}
 
 
 def _strings(rule: Mapping[str, Any], name: str) -> list[str]:

@@ -4,27 +4,16 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from difflib import SequenceMatcher
+from importlib import resources
 from typing import Any, Final
 
-from verifiers.base import InvalidItem
-from verifiers.nemo_gym.rollouts import Judgement, Rollout, parsed
+import yaml
 
-_KINDS: Final[Mapping[str, str]] = {
-    "edit": "str_replace_editor text_editor file_editor code_editor edit_file modify_file update_file file_edit edit "
-    "modify apply_patch patch_file apply_diff apply_changes write write_file save_file create_file",
-    "bash": "execute_bash run_bash bash_exec shell_run shell bash terminal shell_command shell_cmd run_shell_cmd "
-    "exec_command exec_cmd",
-    "search": "grep search_text find_pattern text_search glob find_files file_glob match_files grep_files search_files "
-    "find_in_files code_search list_dir ls show_dir ls_dir list_directory",
-    "read": "read read_file view_file cat_file view file_view inspect show_file read_file_content",
-    "finish": "finish submit",
-    "think": "think",
-    "planning": "task_tracker todo_tracker plan_tracker todo_read todo_write update_plan list_tasks update_tasks "
-    "read_todos write_todos edit_plan modify_plan",
-}
-_KIND_OF: Final = {
+from verifiers.nemo_gym.rollouts import Judgement, Rollout, expected_call, parsed
+
+_KIND_OF: Final[Mapping[str, str]] = {
     spelled: kind
-    for kind, names in _KINDS.items()
+    for kind, names in yaml.safe_load((resources.files(__package__) / "edits.yaml").read_text()).items()
     for name in names.split()
     for spelled in (name, name.replace("_", ""))
 }
@@ -41,12 +30,13 @@ Arguments = Mapping[str, Any]
 
 def swe_pivot(rollout: Rollout) -> Judgement:
     """The first call is of the same tool, or one for the same, on the same file, and its text is alike."""
-    name, expected = _expected(rollout.row)
+    name, expected = expected_call(rollout.row)
     if not rollout.calls:
         return Judgement(0.0, None, "no_call")
     call = rollout.calls[0]
     arguments = parsed(call.arguments)
-    arguments = arguments if isinstance(arguments, dict) else {}
+    if not isinstance(arguments, dict):
+        return Judgement(0.0, call.name, "wrong_call")
     kind, made_kind = (_KIND_OF.get(tool.lower(), "unknown") for tool in (name, call.name))
     if call.name.lower() != name.lower() and (kind != made_kind or kind == "unknown"):
         return Judgement(0.0, call.name, "wrong_call")
@@ -59,34 +49,19 @@ def swe_pivot(rollout: Rollout) -> Judgement:
 SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {"swe_pivot": swe_pivot}
 
 
-def _expected(row: Mapping[str, Any]) -> tuple[str, Arguments]:
-    metadata = row.get("metadata")
-    hidden = metadata.get("expected_action") if isinstance(metadata, dict) else None
-    for action in (row.get("expected_action"), parsed(row.get("expected_answer")), hidden):
-        if isinstance(action, dict) and action.get("type") == "function_call" and isinstance(action.get("name"), str):
-            arguments = parsed(action.get("arguments"))
-            if isinstance(arguments, dict):
-                return action["name"], arguments
-    raise InvalidItem(
-        "bad_row", "the row needs 'expected_action' as a function_call with an object of arguments; add it"
-    )
-
-
 def _has_same_target(made_kind: str, kind: str, arguments: Arguments, expected: Arguments) -> bool:
     if kind == made_kind == "edit":
         return _has_same_edit(arguments, expected)
     if kind == made_kind == "bash":
         return _has_same_command(_command(arguments), _command(expected))
     if {kind, made_kind} <= {"search", "read"}:
-        file, expected_file = _file(arguments), _file(expected)
-        return not (file and expected_file) or _end(file, 3) == _end(expected_file, 3)
+        return _has_same_file(arguments, expected, 3)
     return True
 
 
 def _has_same_edit(arguments: Arguments, expected: Arguments) -> bool:
     commands = [str(call.get("command", "")) for call in (arguments, expected)]
-    files = [_file(call) for call in (arguments, expected)]
-    if (all(commands) and commands[0] != commands[1]) or (all(files) and _end(files[0], 2) != _end(files[1], 2)):
+    if not _has_same_file(arguments, expected, 2) or (commands[1] and commands[0] != commands[1]):
         return False
     ranges = [_lines(call.get("view_range")) for call in (arguments, expected)]
     if commands != ["view", "view"] or None in ranges:
@@ -96,10 +71,15 @@ def _has_same_edit(arguments: Arguments, expected: Arguments) -> bool:
     return overlap / max(1, wanted_end - wanted_start) >= _SEEN_LINES
 
 
+def _has_same_file(arguments: Arguments, expected: Arguments, parts: int) -> bool:
+    """Whether the call names the file that is expected, if one is."""
+    return not _file(expected) or _end(_file(arguments), parts) == _end(_file(expected), parts)
+
+
 def _has_same_command(command: str, expected: str) -> bool:
     """Whether two commands run the same program, on one of the same paths, and are not all different."""
     if not (command and expected):
-        return True
+        return not expected
     if command.split()[0].rpartition("/")[2] != expected.split()[0].rpartition("/")[2]:
         return False
     paths, expected_paths = (

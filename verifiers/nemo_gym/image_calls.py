@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from verifiers.base import InvalidItem
-from verifiers.nemo_gym.rollouts import Judgement, Rollout, between, parsed
+from verifiers.nemo_gym.rollouts import Judgement, Rollout, between, expected_call, parsed
 
 _CALL: Final = "<tool_call>"
 _END: Final = "</tool_call>"
@@ -25,7 +25,7 @@ Arguments = Mapping[str, Any]
 
 def image_tools(rollout: Rollout) -> Judgement:
     """One call, of the same tool, on the same images, with arguments near the demonstrated ones."""
-    name, expected = _expected(rollout)
+    name, expected = expected_call(rollout.row)
     calls = _calls(rollout.text)
     if not calls:
         return Judgement(0.0, None, "no_call")
@@ -39,22 +39,6 @@ def image_tools(rollout: Rollout) -> Judgement:
 
 
 SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {"image_tools": image_tools}
-
-
-def _expected(rollout: Rollout) -> tuple[str, Arguments]:
-    metadata = rollout.row.get("metadata")
-    candidates = [
-        rollout.row.get("expected_action"),
-        metadata.get("expected_action") if isinstance(metadata, dict) else 0,
-    ]
-    candidates.append(_parsed(rollout.row.get("expected_answer")))
-    for candidate in candidates:
-        if isinstance(candidate, dict) and isinstance(candidate.get("name"), str) and candidate["name"]:
-            arguments = _parsed(candidate.get("arguments"))
-            if not isinstance(arguments, dict):
-                raise InvalidItem("bad_row", "the row's 'expected_action.arguments' must be an object")
-            return candidate["name"].strip(), arguments
-    raise InvalidItem("bad_row", "the row needs 'expected_action' as an object with 'name' and 'arguments'; add it")
 
 
 def _calls(text: str) -> list[tuple[str, Arguments]]:

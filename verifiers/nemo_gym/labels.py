@@ -8,34 +8,40 @@ from typing import Any, Final
 
 from verifiers.base import InvalidItem
 from verifiers.nemo_gym.rollouts import Judgement, Rollout
+from verifiers.rules import multiple_choice
+from verifiers.rules.multiple_choice import MultipleChoiceParams
 
 _GRADES: Final = ("correct", "almost", "partial", "incorrect")
-_MARKUP: Final = str.maketrans("", "", "*_`.,;:!?()[]{}")
-_JUDGEMENT: Final = re.compile(r"\*{0,2}judgement\*{0,2}\s{0,8}:", re.IGNORECASE)
+_JUDGEMENTS: Final = ("Yes", "No")
+_MARK: Final = re.compile(r"\*{0,2}judge?ment\*{0,2}\s{0,8}:\s{0,8}", re.IGNORECASE)
 _BOXED_NUMBER: Final = re.compile(r"\\boxed\{(\d{1,18})\}")
 
 
 def imo_gradingbench(rollout: Rollout) -> Judgement:
-    """The last word of the answer is the grade of the proof."""
-    expected = rollout.get("expected_answer", str).strip().lower()
-    if expected not in _GRADES:
-        raise InvalidItem("bad_row", f"the row's 'expected_answer' must be one of {', '.join(_GRADES)}")
-    words = rollout.text.split()
-    grade = words[-1].translate(_MARKUP).lower() if words else ""
-    if grade not in _GRADES:
-        return Judgement(0.0, None, "no_answer")
-    return Judgement(float(grade == expected), grade)
+    """The grade of a proof."""
+    return _labelled(rollout.text, _GRADES, rollout.get("expected_answer", str).strip().lower(), "expected_answer")
 
 
 def math_proof_judgement(rollout: Rollout) -> Judgement:
-    """`Judgement: Yes` or `Judgement: No`; the first one counts."""
-    expected = _judgement(rollout.get("expected_judgement", str))
-    if expected is None:
-        raise InvalidItem("bad_row", "the row's 'expected_judgement' must be 'Judgement: Yes' or 'Judgement: No'")
-    judgement = _judgement(rollout.text)
-    return (
-        Judgement(0.0, None, "no_answer") if judgement is None else Judgement(float(judgement == expected), judgement)
+    """`Judgement: Yes` or `Judgement: No`."""
+    expected, text = (_MARK.sub("Answer: ", part) for part in (rollout.get("expected_judgement", str), rollout.text))
+    return _labelled(
+        text, _JUDGEMENTS, expected.removeprefix("Answer: ").strip("* ").capitalize(), "expected_judgement"
     )
+
+
+def _labelled(text: str, labels: Sequence[str], expected: str, field: str) -> Judgement:
+    """The label that a text gives as its answer, as options of `multiple_choice`: "not correct" and "yes or no" give none.
+
+    Raises:
+        InvalidItem: another one is expected.
+    """
+    if expected not in labels:
+        raise InvalidItem("bad_row", f"the row's {field!r} must be one of {', '.join(labels)}")
+    choices = dict(zip("ABCD", labels, strict=False))
+    params = MultipleChoiceParams(reference="ABCD"[labels.index(expected)], choices=choices)
+    verdict = multiple_choice.judge(text, params)
+    return Judgement(verdict.score or 0.0, choices.get(str(verdict.extracted)), verdict.reason)
 
 
 def ragtruth(rollout: Rollout) -> Judgement:
@@ -76,7 +82,7 @@ def spartqa(rollout: Rollout) -> Judgement:
     labels = {_plain(str(label)) for label in (*options, _BOTH, _NONE)}
     if _plain(target) not in labels:
         raise InvalidItem("bad_row", f"the row's 'target' must be one of its options, {_BOTH!r} or {_NONE!r}")
-    lines = [line for line in rollout.text.splitlines() if line.strip()]
+    lines = [line for line in rollout.text.splitlines() if line.strip() and not line.startswith("```")]
     answers = [line for line in lines if _ANSWER_MARK in line.lower()] or lines
     answer = _plain(answers[-1].lower().rpartition(_ANSWER_MARK)[2]) if answers else ""
     answer = next((label for label, words in _OTHER_WORDS.items() if answer in words), answer)
@@ -110,20 +116,8 @@ def _plain(text: str) -> str:
 
 
 _PUNCTUATION: Final = str.maketrans("", "", string.punctuation)
-SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {
-    "imo_gradingbench": imo_gradingbench,
-    "math_proof_judgement": math_proof_judgement,
-    "ragtruth": ragtruth,
-    "circle_count": circle_count,
-    "proof_genselect": proof_genselect,
-    "spartqa": spartqa,
-}
-
-
-def _judgement(text: str) -> str | None:
-    mark = _JUDGEMENT.search(text)
-    label = text[mark.end() :].strip().lstrip("*").strip().lower() if mark else ""
-    return "Yes" if label.startswith("yes") else "No" if label.startswith("no") else None
+_JUDGES: Final = (imo_gradingbench, math_proof_judgement, ragtruth, circle_count, proof_genselect, spartqa)
+SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {judge.__name__: judge for judge in _JUDGES}
 
 
 def _object(text: str) -> Mapping[str, Any]:

@@ -149,17 +149,8 @@ def rouge_words(text: str, *, stemmed: bool = False) -> list[str]:
 
 
 _STEMMED_CHARS: Final = 4
-SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {
-    "rolemrc": rolemrc,
-    "asr_with_pc": asr_with_pc,
-    "vlm_eval_kit": vlm_eval_kit,
-    "graphwalks": graphwalks,
-    "lc_niah": lc_niah,
-    "mrcr": mrcr,
-    "equivalence_rule": equivalence_rule,
-    "ruler": ruler,
-    "ruler2": ruler2,
-}
+_JUDGES: Final = (rolemrc, asr_with_pc, vlm_eval_kit, graphwalks, lc_niah, mrcr, equivalence_rule, ruler, ruler2)
+SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {judge.__name__: judge for judge in _JUDGES}
 
 
 def _nodes(rollout: Rollout, cleaned: Callable[[str], str]) -> Judgement:
@@ -215,7 +206,7 @@ def _near(answer: str, reference: str) -> float:
     if reference in answer:
         return 1.0
     words = reference.split()
-    return 1 - Levenshtein.distance(answer.split(), words) / len(words) if words else 0.0
+    return max(0.0, 1 - Levenshtein.distance(answer.split(), words) / len(words)) if words else 0.0
 
 
 _HEADER: Final = re.compile(r"Document \d{1,9}:")

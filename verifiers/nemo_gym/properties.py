@@ -3,25 +3,17 @@
 import math
 import re
 from collections.abc import Callable, Mapping
+from importlib import resources
 from typing import Any, Final
+
+import yaml
 
 from verifiers.base import InvalidItem
 from verifiers.nemo_gym.patterns import compile_all
 from verifiers.nemo_gym.rollouts import Judgement, Rollout
 
-_MARKED: Final = (
-    r"\(\((.*?)\)\)", r"\(Answer:\s*(.+?)\)", r"Final answer:\s*\((.+?)\)", r"Answer is\s*\[(.+?)\]",
-    r"\[Answer:\s*(.+?)\]", r"\[\[(.+?)\]\]", r"Correct Answer:\s*\[(.+?)\]", r"\\boxed\{(.+?)\}", r"\\boxed\{(.+?)\}",
-    r"\{\{(.+?)\}\}", r"Answer Value:\s*\{(.+?)\}", "<<(.+?)>>", "<<(.+?)>>", "<(.+?)>", r"<Answer:\s*(.+?)>",
-    r"<final_answer>\s*(.+?)\s*</final_answer>", r"Final Answer:\s*\|\|(.+?)\|\|", r"The answer is:\s*\|(.+?)\|",
-    r"\*\*Answer:\s*(.+?)\*\*", r"\*\*Final answer is:\s*(.+?)\*\*", r"Answer:\s*\*(.+?)\*",
-    r"## Answer:\s*(.+?)\s*##",
-)  # fmt: skip
-_ON_A_LINE: Final = (
-    "ANSWER IS", "Response:", r"Final Answer\s*->", "Final value is:", "Correct Answer >>", "Answer Value:",
-    r"Final Answer\s*=", "Correct answer is", "Final Answer:",
-)  # fmt: skip
-"""What stands before the answer, from the mark fmt_22 on."""
+_MARKS: Final = yaml.safe_load((resources.files(__package__) / "properties.yaml").read_text(encoding="utf-8"))
+_MARKED, _ON_A_LINE = _MARKS["marked"], _MARKS["on_a_line"]
 _TRUE: Final = frozenset(["1", "1.0", "true", "yes", "present", "t", "y"])
 _FALSE: Final = frozenset(["0", "0.0", "false", "no", "absent", "f", "n"])
 _NUMBER: Final = re.compile(r"-?\d{1,400}(?:\.\d{1,400})?(?:[eE][+-]?\d{1,4})?")

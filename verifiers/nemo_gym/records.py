@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, TypeGuard
 
 from verifiers.base import InvalidItem
-from verifiers.nemo_gym.rollouts import FENCE, Judgement, Rollout, between, last_box, parsed
+from verifiers.commitment import ExtractionParams, corrected, extract
+from verifiers.nemo_gym.rollouts import FENCE, Judgement, Rollout, between, parsed
 
 _SYMBOLIC_SHARE, _ERROR_SHARE = 0.3, 0.7
 
@@ -24,8 +25,9 @@ class Record:
 
     names: str | tuple[str, ...]
     """The fields with what it took from the response."""
-    taken: Callable[[Rollout], Any]
-    """What this response gives; if it takes a text, with or without the thoughts, which some servers do not know."""
+    taken: Callable[[Rollout], Any] | None
+    """What this response gives; all of it with or without the thoughts, which some servers do not know. None: nothing that
+    was recorded shows which response it is about."""
     score: Callable[[Row], float | bool | None]
     """The score by the other recorded fields. None: there is none."""
     needs: str
@@ -42,9 +44,15 @@ def _judge(record: Record) -> Callable[[Rollout], Judgement]:
                 f"the row needs {record.needs}; NeMo-Gym leaves it out of its rollouts, and this has no result either"
             )
             raise InvalidItem("bad_row", message)
+        if row.get("replay"):
+            return Judgement(float(score), None, detail={"replayed": True})
+        if record.taken is None:
+            message = "nothing shows that the recorded result is about this response; set ?replay=true if it is"
+            raise InvalidItem("stale_judgement", message)
         recorded = [row.get(name) for name in names]
         expected = _plain(recorded[0] if isinstance(record.names, str) else recorded)
-        if expected not in [_plain(record.taken(view)) for view in (rollout, replace(rollout, text=rollout.written))]:
+        views = [rollout, replace(rollout, text=rollout.written)] if record.taken is _whole else [rollout]
+        if expected not in [_plain(record.taken(view)) for view in views]:
             message = f"the recorded result is about another response: this one does not give the row's {names[0]!r}"
             raise InvalidItem("stale_judgement", message)
         return Judgement(float(score), None, detail={"replayed": True})
@@ -62,7 +70,8 @@ def _whole(rollout: Rollout) -> str:
 
 
 def _boxed(rollout: Rollout) -> str | None:
-    return last_box(rollout.text)
+    """The box that the response stands by."""
+    return corrected(rollout.text, extract(rollout.text, ExtractionParams(extract="boxed"))).answer
 
 
 def _answer(rollout: Rollout) -> str:
@@ -100,6 +109,24 @@ def _proof(rollout: Rollout) -> str | None:
     _, mark, steps = recorded.rpartition(":= by") if isinstance(recorded, str) else ("", "", "")
     proof = (FENCE.findall(rollout.text) or [rollout.text])[-1]
     return recorded if mark and steps.strip() and "".join(proof.split()).endswith("".join(steps.split())) else None
+
+
+def _patch(rollout: Rollout) -> str | None:
+    """The recorded change, if the response holds it, or is empty: what an agent did stands in its container."""
+    patch = rollout.row.get("model_patch")
+    is_given = isinstance(patch, str) and patch.strip() in rollout.written
+    return patch if is_given or not (rollout.written or rollout.calls) else None
+
+
+def _no_turns(rollout: Rollout) -> int | None:
+    """A response without a turn; what an agent did in others cannot be told."""
+    return None if rollout.written or rollout.calls else 0
+
+
+def _passed(row: Row) -> bool | None:
+    """Whether all tests passed, if the patch could be applied."""
+    shares = [row.get(name) for name in ("f2p", "p2p")]
+    return shares == [1.0, 1.0] and row.get("apply_failed") is False if row.get("evaluation_completed") else None
 
 
 def _law(rollout: Rollout) -> str | None:
@@ -177,6 +204,7 @@ _RECORDS: Final[Mapping[str, Record]] = {
     "code_fim": Record("extracted_model_output", _whole, lambda row: row.get("passed"), _PROGRAM),
     "code_gen": Record("extracted_model_output", _whole, _tests, "'verifier_metadata.unit_tests'"),
     "cvdp": Record("extracted_rtl", _files, _container, "the container of its task"),
+    "deepswe": Record("model_patch_sha256", None, _passed, "'instance_dict', a row for the verifier repository"),
     "evalplus": Record("extracted_model_output", _whole, lambda row: row.get("is_correct_plus"), _PROGRAM),
     "example_multi_step": Record(
         "parsed_synonym_values", _extracted, lambda row: row.get("accuracy"), "'expected_synonym_values'"
@@ -186,14 +214,13 @@ _RECORDS: Final[Mapping[str, Record]] = {
     "math_with_code": Record("extracted_answer", _boxed, lambda row: row.get("accuracy"), "'expected_result'"),
     "newton_bench": Record("extracted_law", _law, _newton, "the law of its universe"),
     "reasoning_gym": Record("extracted_answer", _answer, lambda row: row.get("score"), "'answer' and 'metadata'"),
+    "scicode": Record("step_results", None, lambda row: row.get("problem_accuracy"), "the server's own tests"),
     "spider2_lite": Record("model_output", _whole, lambda row: row.get("execution_match"), "the data base"),
+    "swebench": Record("model_patch", _patch, lambda row: row.get("resolved"), "'FAIL_TO_PASS'"),
     "swerl_gen": Record("model_output", _whole, _reproduction, "the container of its task"),
-    "xlam_fc": Record(
-        "predicted_calls",
-        _calls,
-        _matched,
-        "'expected_answers'",
-    ),
+    "toolsandbox": Record("turn_count", _no_turns, lambda row: row.get("similarity"), "the state of its world"),
+    "verifif": Record("validation_results", None, lambda row: row.get("follow_all_instructions"), "models that judge"),
+    "xlam_fc": Record("predicted_calls", _calls, _matched, "'expected_answers'"),
 }
 """What is recorded, by the server."""
 
@@ -201,3 +228,7 @@ _RECORDS: Final[Mapping[str, Record]] = {
 SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {
     server: _judge(record) for server, record in _RECORDS.items()
 }
+OF_TEXT: Final = frozenset(
+    server for server, record in _RECORDS.items() if record.taken in (_whole, _boxed, _answer, _proof, _law, _files)
+)
+"""Servers that took text from the response."""

@@ -8,11 +8,12 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from verifiers.base import InvalidItem
 from verifiers.nemo_gym.rollouts import FENCE, Judgement, Rollout, last_box
 
+T = TypeVar("T")
 _LAST_LETTER: Final = re.compile(r"\b[A-D]\b")
 _JUDGEMENT: Final = re.compile(r"\bjudge?ment\*{0,2}\s{0,8}:\s{0,8}\*{0,2}(yes|no)\b", re.IGNORECASE)
 _POINTS: Final = re.compile(r"<points>\s{0,8}(\d)\s{0,8}out of 7\s{0,8}</points>", re.IGNORECASE)
@@ -126,7 +127,7 @@ def _refusal(rollout: Rollout) -> Judgement:
 
 
 def _correct(rollout: Rollout) -> Judgement:
-    words = _output(rollout.get("judge_response", dict)).strip().upper()
+    words = _output(_recorded(rollout, "judge_response", dict)).strip().upper()
     _check(rollout, rollout.row.get("judge_responses_create_params") or {})
     return _replayed({"CORRECT": 1.0, "INCORRECT": 0.0}.get(words))
 
@@ -165,7 +166,7 @@ def _severities(rollout: Rollout) -> Judgement:
 
 def _two_judges(rollout: Rollout) -> Judgement:
     """The answer is right, and so is its explanation, or half so."""
-    answer, explanation = rollout.get("answer_judgment", dict), rollout.get("explanation_judgment", dict)
+    answer, explanation = (_recorded(rollout, name, dict) for name in ("answer_judgment", "explanation_judgment"))
     _check(rollout)
     right = {"correct_answer": 1.0, "incorrect_answer": 0.0}.get(str(answer.get("answer_class")))
     quality = {"high": 1.0, "low": 0.5, "unacceptable": 0.0}.get(str(explanation.get("quality_class")))
@@ -199,24 +200,24 @@ def _replayed(score: float | None) -> Judgement:
     return Judgement(score, None, detail={"replayed": True})
 
 
+def _recorded(rollout: Rollout, name: str, kind: type[T]) -> T:
+    value = rollout.row.get(name)
+    if not isinstance(value, kind):
+        advice = "configure a judge model, or send them"
+        raise InvalidItem("no_recorded_judgement", f"the row has no words of a judge as {name!r}; {advice}")
+    return value
+
+
 def _words(rollout: Rollout, name: str) -> str:
-    words = rollout.row.get(name)
-    if not isinstance(words, str):
-        raise InvalidItem(
-            "no_recorded_judgement",
-            f"the row has no words of a judge as {name!r}; configure a judge model, or send them",
-        )
+    words = _recorded(rollout, name, str)
     _check(rollout)
     return words
 
 
 def _listed(rollout: Rollout, name: str) -> Sequence[Mapping[str, Any]]:
-    values = rollout.row.get(name)
-    if not isinstance(values, list) or not values or not all(isinstance(value, dict) for value in values):
-        raise InvalidItem(
-            "no_recorded_judgement",
-            f"the row has no list of judgements as {name!r}; configure a judge model, or send them",
-        )
+    values: list[Any] = _recorded(rollout, name, list)
+    if not values or len(_objects(values)) < len(values):
+        raise InvalidItem("no_recorded_judgement", f"the row's {name!r} must hold objects, one for each judgement")
     return values
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar
 from verifiers.base import InvalidItem, Item, Status, Verdict, clip
 from verifiers.conversation import Step, ToolCall
 from verifiers.rules import documents
+from verifiers.rules.pairing import MAX_THINGS
 
 T = TypeVar("T")
 FENCE: Final = re.compile(r"```[^\n`]{0,100}\n(.*?)```", re.DOTALL)
@@ -143,6 +144,65 @@ def parsed(value: Any) -> Any:
     except documents.Unreadable:
         return None
     return value
+
+
+def call_of(action: Any) -> tuple[str, Mapping[str, Any]] | None:
+    """The name and the arguments of a call of a row. None: it is not a call, or its arguments are not an object."""
+    fields = action if isinstance(action, dict) else {}
+    name, arguments = fields.get("name"), parsed(fields.get("arguments") or {})
+    return (name.strip(), arguments) if isinstance(name, str) and name.strip() and isinstance(arguments, dict) else None
+
+
+def calls_of(action: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """The calls of an action that is a call or a batch of calls.
+
+    Raises:
+        InvalidItem: it is neither.
+    """
+    listed = action["calls"] if isinstance(action.get("calls"), list) else [action]
+    calls = [call for entry in listed if (call := call_of(entry))]
+    if not calls or len(calls) < len(listed) or len(calls) > MAX_THINGS:
+        kinds = f"a message, or 1 to {MAX_THINGS} calls, each with a name and an object of arguments"
+        raise InvalidItem("bad_row", f"the row's 'expected_action' must be {kinds}")
+    return calls
+
+
+def expected_call(row: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """The call that a row demonstrates, in the first of three fields that has one.
+
+    Raises:
+        InvalidItem: none has.
+    """
+    metadata = row.get("metadata")
+    hidden = metadata.get("expected_action") if isinstance(metadata, dict) else None
+    for action in (row.get("expected_action"), parsed(row.get("expected_answer")), hidden):
+        if call := call_of(action):
+            return call
+    raise InvalidItem(
+        "bad_row", "the row needs 'expected_action', a call with a name and an object of arguments; add it"
+    )
+
+
+def spoken(rollout: Rollout) -> Judgement:
+    """Whether the response is a message, where one is expected."""
+    wrong = "call_unexpected" if rollout.calls else "no_answer"
+    return Judgement(float(not rollout.calls and bool(rollout.text)), rollout.text, wrong)
+
+
+def schemas_of(rollout: Rollout) -> Mapping[str, Mapping[str, Any]]:
+    """The schemas of the declared tools, by their names.
+
+    Raises:
+        InvalidItem: there are none.
+    """
+    tools = rollout.row.get("declared_tools")
+    objects = [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
+    functions = [function for tool in objects if isinstance(function := tool.get("function", tool), dict)]
+    pairs = [(function.get("name"), function.get("parameters")) for function in functions]
+    schemas = {name: schema for name, schema in pairs if isinstance(name, str) and isinstance(schema, dict)}
+    if not schemas:
+        raise InvalidItem("bad_row", "the row needs 'declared_tools' as a list of functions; add it")
+    return schemas
 
 
 _NAMES = {str: "text", list: "a list", dict: "an object", int: "a whole number", bool: "true or false"}

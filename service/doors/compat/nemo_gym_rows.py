@@ -11,7 +11,7 @@
     `verifier_metadata.unit_tests`     code_gen: `code`
     `instruction_id_list`, `kwargs`    instruction_following
     `domain`, `data_source`, `tag`     the routing table
-    `expected_answer`, `question`      math_with_judge: `math`
+    `expected_answer`, `question`      math_with_judge: `math`, if the row has no agent
 
 The first of these that is present decides. The response is everything that the model gave, its calls and their results
 included.
@@ -23,7 +23,7 @@ from typing import Any, Final
 import msgspec
 import re2
 
-from service.doors.compat.nemo_gym_servers import CHOICES, fields_of, server_of
+from service.doors.compat.nemo_gym_servers import CHOICES, agent_of, fields_of, server_of
 from service.doors.compat.request_options import ITEM_FIELDS, JSON, RequestOptions, built
 from service.errors import Unprocessable
 from service.wire import Message, ScoreItem
@@ -66,8 +66,28 @@ class Row(msgspec.Struct):
     question: Any = None
 
     def said(self) -> str | list[Message]:
-        """The output of the model. Empty if there is none but thoughts."""
-        return self.response.output if any(part.get("type") != "reasoning" for part in self.response.output) else ""
+        """The output of the model, without its refusals, which are not answers. Empty if it is nothing but thoughts."""
+        output = [_plain_message(part) for part in self.response.output]
+        return output if any(_is_of_model(part) for part in output) else ""
+
+
+def _plain_message(part: Message) -> Message:
+    """A part of the output; a message without a role is the assistant's, as in OpenAI's Responses API."""
+    role = {"role": "assistant"} if part.get("type") == "message" and "role" not in part else {}
+    content = part.get("content")
+    if isinstance(content, list) and any(_is_refusal(piece) for piece in content):
+        return {**part, **role, "content": [piece for piece in content if not _is_refusal(piece)]}
+    return part | role
+
+
+def _is_of_model(part: Message) -> bool:
+    return (
+        part.get("type") not in ("reasoning", "function_call_output") and part.get("role", "assistant") == "assistant"
+    )
+
+
+def _is_refusal(part: Any) -> bool:
+    return isinstance(part, dict) and part.get("type") == "refusal"
 
 
 def published(server: str | None, fields: JSON) -> Row | None:
@@ -115,6 +135,7 @@ def item_of(
     response = row.said()
     if item_fields.get("verifier") == "multiple_choice" and (marked := _marked(response, fields)):
         response = marked
+        item_fields["params"] = {**item_fields.get("params", {}), "extract": "auto"}
     return built(response, options, item_fields, row.responses_create_params.input)
 
 
@@ -130,7 +151,8 @@ def _as_server(server: str, row: Row) -> JSON | None:
         answer = row.expected_answer
         if not (isinstance(answer, str) and len(answer) == 1 and answer.isalpha()) and not row.options:
             raise Unprocessable(f"rows of NeMo-Gym's server {server!r} need 'options'; add it")
-        return _choice(row)
+        # its own reader takes a box or a line `Answer:`, whatever the mode says
+        return _choice(msgspec.structs.replace(row, grading_mode=None) if server == "gpqa_diamond" else row)
     if server == "code_gen" and metadata.get("unit_tests"):
         return _judged("code", metadata["unit_tests"])
     if server == "xlam_fc" and row.expected_answers:
@@ -185,9 +207,21 @@ def _judged_by(row: Row, fields: Mapping[str, Any]) -> JSON:
         (bool(metadata.get("unit_tests")), lambda: _judged("code", metadata["unit_tests"])),
         (bool(fields.get("instruction_id_list")), lambda: fields_of(_INSTRUCTIONS, dict(fields), has_judges=False)),
         (any(isinstance(fields.get(kind), str) for kind in _KINDS), lambda: _routed(row, fields)),
-        (row.expected_answer is not None, lambda: _judged("math", row.expected_answer)),
+        (row.expected_answer is not None, lambda: _answer(row, fields)),
     )
     return next((make() for holds, make in conventions if holds), _routed(row, fields))
+
+
+def _answer(row: Row, fields: Mapping[str, Any]) -> JSON:
+    """The answer of a row that says nothing else, not even by its agent.
+
+    Raises:
+        Unprocessable: it has an agent whose server is not known. The answers of most servers are not mathematics.
+    """
+    if (agent := agent_of(fields)) is not None:
+        message = "name it in the URL (/compat/nemo_gym/SERVER/verify), or a verifier"
+        raise Unprocessable(f"the row's agent {agent!r} names none of NeMo-Gym's servers; {message}")
+    return _judged("math", row.expected_answer)
 
 
 def _judged(verifier: str, reference: Any, **params: Any) -> JSON:

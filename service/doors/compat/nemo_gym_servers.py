@@ -3,15 +3,18 @@
     URL      /compat/nemo_gym/{server}/verify, or ?server=
     row      `agent_ref.name`, where it holds the name of a server; or a field that only rows of one server have
 
-A server of `_VERIFIERS` has its rows judged by a verifier of this service; the table holds what the verifier is given. The
-servers of `verifiers.nemo_gym` are judged by it. Where the original asks a model and one is configured here, ours is asked;
+A server of `_VERIFIERS` has its rows judged by a verifier of this service: by a field of the row, as `nemo_gym_servers.yaml`
+has it, or by what a function here makes of the row. The servers of `verifiers.nemo_gym` are judged by it. Where the original asks a model and one is configured here, ours is asked;
 without one, the words that the row recorded of the original's judge count.
 """
 
 import json
-import re
 from collections.abc import Callable, Mapping
+from functools import partial
+from importlib import resources
 from typing import Any, Final
+
+import yaml
 
 from service.doors.compat.request_options import JSON
 from service.errors import Unprocessable
@@ -19,10 +22,6 @@ from verifiers.nemo_gym import RECORDED, SERVERS, replays
 from verifiers.nemo_gym.documents import strict
 
 _GRID: Final = "expected_output"
-
-
-def _math(row: JSON) -> JSON:
-    return {"verifier": "math", "reference": row.get("expected_answer")}
 
 
 def _grid(row: JSON) -> JSON:
@@ -64,26 +63,14 @@ def _instructions(row: JSON) -> JSON:
     return {"verifier": "instruction_following", "reference": reference, "params": params}
 
 
-def _translation(row: JSON) -> JSON:
-    return {"verifier": "qa", "reference": row.get("translation"), "params": {"metric": "chrf", "extract": "whole"}}
-
-
 def _ruler2(row: JSON) -> JSON:
     if row.get("eval_type") == "multichoice":
-        return _letter(row)
+        return _plain("swerl_llm_judge", row)
     return _own("ruler2", row)
 
 
 def _own(server: str, row: JSON) -> JSON:
     return {"verifier": "nemo_gym", "reference": row, "params": {"server": server}}
-
-
-def _letter(row: JSON) -> JSON:
-    return {"verifier": "multiple_choice", "reference": row.get("expected_answer")}
-
-
-def _words(row: JSON) -> JSON:
-    return {"verifier": "qa", "reference": row.get("expected_answer"), "params": {"metric": "exact"}}
 
 
 def _judge(row: JSON) -> JSON:
@@ -103,10 +90,6 @@ def _rubric(row: JSON) -> JSON:
     if not fields.get("rubric"):
         raise Unprocessable("rows of this server of NeMo-Gym need 'rubric', a list of criteria; add it")
     return {"verifier": "judge", "params": {"criteria": fields}}
-
-
-def _with_code(row: JSON) -> JSON:
-    return {"verifier": "math", "reference": row.get("expected_result")}
 
 
 def _puzzle(row: JSON) -> JSON:
@@ -139,99 +122,38 @@ def _document(row: JSON) -> JSON:
 
 _MAX_SCHEMA_CHARS: Final = 50_000
 """A larger one takes the event loop too long."""
-
-
-CHOICES: Final = frozenset(["bunsenbench_chemistry_mcq", "gpqa_diamond", "mcqa"])
+_TABLE: Final[Mapping[str, Any]] = yaml.safe_load(
+    (resources.files(__package__) / "nemo_gym_servers.yaml").read_text(encoding="utf-8")
+)
+UNJUDGED: Final[Mapping[str, str]] = _TABLE["unjudged"]
+_CONVENTION_OF: Final[Mapping[str, str]] = _TABLE["conventions"]
+CHOICES: Final = frozenset(server for server, verifier in _CONVENTION_OF.items() if verifier == "multiple_choice")
 """Servers whose rows have options."""
-_CONVENTION_OF: Final[Mapping[str, str]] = {
-    **dict.fromkeys(CHOICES, "multiple_choice"),
-    "code_gen": "code",
-    "xlam_fc": "tool_call",
-}
-_CONVENTIONS: Final = frozenset(_CONVENTION_OF)
-"""Servers whose rows have fields of their own: `nemo_gym_rows`."""
+
+
+def _plain(server: str, row: JSON) -> JSON:
+    way = _TABLE["verifiers"][server]
+    params = {name: row[field] for name, field in way.get("fields", {}).items() if row.get(field) is not None}
+    reference = row if way["reference"] == "." else row.get(way["reference"])
+    return {"verifier": way["verifier"], "reference": reference, "params": way.get("params", {}) | params}
+
+
 _VERIFIERS: Final[Mapping[str, Callable[[JSON], JSON]]] = {
     "arc_agi": _grid,
     "ether0": _molecule,
     "google_search": _boxed_letter,
     "gui_coordinate": _point,
-    "hotpotqa_qa": _words,
     "ifbench": _instructions,
     "instruction_following": _instructions,
-    "math_with_autograder": _math,
-    "math_with_code": _with_code,
-    "math_with_judge": _math,
-    "ns_tools": _math,
     "nvarc": _grid,
-    "physics_judge": _math,
-    "polymath": _math,
     "reasoning_gym": _puzzle,
     "ruler2": _ruler2,
-    "string_match": _words,
     "structured_outputs": _document,
-    "swerl_llm_judge": _letter,
-    "ugphysics_judge": _math,
-    "wmt_translation": _translation,
+    **{server: partial(_plain, server) for server in _TABLE["verifiers"]},
 }
 """The item of a row, by the name of its server."""
-_ASKED: Final = frozenset([
-    "aalcr", "equivalence_llm_judge", "finance_sec_search", "frontierscience_judge", "labbench2_vlm", "longmemeval",
-    "omniscience", "simpleqa",
-])  # fmt: skip
-"""Servers whose judge compares the answer with a reference, as ours does."""
-_BY_RUBRIC: Final = frozenset(["inverse_if", "multichallenge"])
-"""Servers whose judge is asked about each criterion of the row's rubric, as ours is."""
-_JUDGED_BY: Final[Mapping[str, str]] = {
-    "circle_click": "circles",
-    "example_multi_step": "expected_synonym_values",
-    "math_with_code": "expected_result",
-    "reasoning_gym": "metadata",
-}
-"""The field without which the recorded result counts. Of other servers that have records, only these count here."""
-_RECIPES: Final[Mapping[str, str]] = {
-    "blackjack": "nemo_gym.blackjack",
-    "example_tool_call_multireward": "nemo_gym.components",
-    "newton_bench": "nemo_gym.newton_bench",
-    **dict.fromkeys(("grl_sokoban", "grl_tetris", "openair_congestion"), "nemo_gym.episode"),
-}
-"""Servers whose reward is beyond 0 to 1: the recipe that makes it of the score."""
-NAMES: Final = frozenset([*_CONVENTIONS, *_VERIFIERS, *_BY_RUBRIC, *SERVERS, *RECORDED])
-_ENVIRONMENT: Final = "its environment keeps the state that it pays for, and sends none of it to be verified"
-_SIMULATION: Final = "its simulation decides, and nothing of its row shows which moves were paid"
-_CONTAINER: Final = "tests in its own container decide; rows for `repository` and `harbor` have them"
-_DATABASE: Final = "queries run on data bases of its own; `sql` judges rows that hold theirs"
-_JUDGES: Final = "several models judge by instructions and rubrics of its own; `judge` takes a rubric"
-UNJUDGED: Final[Mapping[str, str]] = {
-    "aviary": _ENVIRONMENT,
-    "bird_sql": _DATABASE,
-    "browsecomp_advanced_harness": _JUDGES,
-    "competitive_coding_challenges": "its row names a task, and the tests are the server's own; `code` judges rows that hold theirs",
-    "conversational_tool_use_simulation": "models play the user and the judge",
-    "critpt": "it asks a service of others for the mean of a whole batch",
-    "deepswe": _CONTAINER,
-    "example_multi_turn_gymnasium": _ENVIRONMENT,
-    "example_session_state_mgmt": _ENVIRONMENT,
-    "example_single_tool_call": "it pays every response",
-    "gdpval": _JUDGES,
-    "gymnasium": _ENVIRONMENT,
-    "indirect_prompt_injection": "its rows do not say which argument of the forbidden call counts",
-    "jailbreak_detection": _JUDGES,
-    "legal_agent_bench": _JUDGES,
-    "openenv": _ENVIRONMENT,
-    "over_refusal_detection": _JUDGES,
-    "proof_judge": _JUDGES,
-    "proof_verification": _JUDGES,
-    "scicode": "its row names a problem, and the tests are the server's own; `code` judges rows that hold theirs",
-    "speed_bench": "it measures speed, and pays no response",
-    "swebench": _CONTAINER,
-    "tales": _SIMULATION,
-    "tavily_search": _JUDGES,
-    "toolsandbox": _ENVIRONMENT,
-    "verifif": "models judge some of its instructions; `instruction_following` judges the others",
-    "workplace_assistant": "it carries out calls on tables of its own, and compares what these hold then",
-}
-"""Why rows of a server are not judged here."""
-_AGENT: Final = re.compile(r"[a-z0-9_]{1,100}")
+NAMES: Final = frozenset([*_CONVENTION_OF, *_VERIFIERS, *_TABLE["by_rubric"], *SERVERS, *RECORDED])
+_MAX_AGENT_CHARS: Final = 100
 
 
 def server_of(url_server: str | None, row: Mapping[str, Any]) -> str | None:
@@ -245,29 +167,28 @@ def server_of(url_server: str | None, row: Mapping[str, Any]) -> str | None:
             why = UNJUDGED.get(url_server) or f"these are: {', '.join(sorted(NAMES))}"
             raise Unprocessable(f"rows of NeMo-Gym's server {url_server!r} are not judged here; {why}")
         return url_server
-    agent = row.get("agent_ref")
-    name = agent.get("name") if isinstance(agent, dict) else None
-    server = _named(name) if isinstance(name, str) and _AGENT.fullmatch(name) else None
-    server = server or next((_TOLD_BY[field] for field in _TOLD_BY if field in row), None)
+    name = agent_of(row)
+    server = _named(name.lower().replace("-", "_")) if name is not None else None
+    server = server or next((told for field, told in _TABLE["told_by"].items() if field in row), None)
     if server is None and "judge_evaluations" in row and "library_reward" not in row:
         raise Unprocessable("the row records a judge, and may be of several servers; name its server in the URL")
     return None if server is None else server_of(server, row)
 
 
+def agent_of(row: Mapping[str, Any]) -> str | None:
+    """The name of the agent that made the rollout."""
+    agent = row.get("agent_ref")
+    name = agent.get("name") if isinstance(agent, dict) else agent
+    return name if isinstance(name, str) and 0 < len(name) <= _MAX_AGENT_CHARS else None
+
+
 def _named(agent: str) -> str | None:
     """The server in the name of an agent, such as `aime24_math_with_judge_simple_agent`: the longest, then the first."""
+    if agent in _TABLE["agents"]:
+        return str(_TABLE["agents"][agent])
     words = f"_{agent}_"
     held = [server for server in (*NAMES, *UNJUDGED) if f"_{server}_" in words]
     return max(held, key=lambda server: (len(server), -words.index(f"_{server}_")), default=None)
-
-
-_TOLD_BY: Final[Mapping[str, str]] = {
-    "grading_id": "imo_gradingbench",
-    "harness": "terminal_multi_harness",
-    "judge_rating": "finance_sec_search",
-    "rubric_judgements": "finance_agent_v2",
-}
-"""The server whose rows alone have a field, and an expected answer or action of the form of another server."""
 
 
 def fields_of(server: str, row: JSON, *, has_judges: bool, replay: bool = False) -> JSON:
@@ -289,19 +210,19 @@ def fields_of(server: str, row: JSON, *, has_judges: bool, replay: bool = False)
         row_fields["cut_off"] = True
     if server in _WITH_TOOLS:
         row_fields |= _tools(row)
-    if server in RECORDED and row_fields.get(_JUDGED_BY.get(server, "")) is None:
+    if server in RECORDED and row_fields.get(_TABLE["judged_by"].get(server, "")) is None:
         item = _own(server, row_fields)
         item["params"]["recorded"] = True
     elif server in _VERIFIERS:
         item = _VERIFIERS[server](row_fields)
-    elif has_judges and server in _ASKED:
+    elif has_judges and server in _TABLE["asked"]:
         item = _judge(row_fields)
-    elif server in _BY_RUBRIC and (has_judges or server not in replays.SERVERS):
+    elif server in _TABLE["by_rubric"] and (has_judges or server not in replays.SERVERS):
         item = _rubric(row_fields)
     else:
         item = _own(server, row_fields)
-    if server in _RECIPES:
-        item["recipe"] = _RECIPES[server]
+    if server in _TABLE["recipes"]:
+        item["recipe"] = _TABLE["recipes"][server]
         del item["verifier"]
     return {**item, "params": {"unfinished": "wrong", **item.get("params", {})}}
 
@@ -320,12 +241,12 @@ def _is_cut_off(row: JSON) -> bool:
 
 def recipe_of(server: str) -> str:
     """What judges the rows of a server, for people."""
-    if server in _VERIFIERS or server in _CONVENTIONS:
+    if server in _VERIFIERS or server in _CONVENTION_OF:
         row: JSON = {_GRID: [], "expected_answer": "0,0", "schema_str": "{}", "verifier_metadata": {"solution": ""}}
         recipe = _VERIFIERS[server](row)["verifier"] if server in _VERIFIERS else _CONVENTION_OF[server]
     elif server in replays.SERVERS:
-        recipe = "judge" if server in _ASKED | _BY_RUBRIC else ""
-    elif server in _BY_RUBRIC:
+        recipe = "judge" if server in (*_TABLE["asked"], *_TABLE["by_rubric"]) else ""
+    elif server in _TABLE["by_rubric"]:
         recipe = "judge"
     else:
         recipe = "nemo_gym" if server in SERVERS else ""

@@ -7,10 +7,11 @@ import httpx
 import pytest
 
 from service.doors.compat.nemo_gym import VERIFY
-from service.doors.compat.nemo_gym_servers import NAMES, server_of
+from service.doors.compat.nemo_gym_servers import NAMES, fields_of, server_of
 from tests.conftest import Served
 from tests.service.doors.compat.recorded import FOLDER, JSON, answer, post
 from tests.service.doors.compat.test_nemo_gym import said
+from tests.tables import table
 
 ROLLOUTS = [json.loads(line) for line in (FOLDER.parent / "nemo_gym" / "rollouts.jsonl").read_text().splitlines()]
 BASE = VERIFY.removesuffix("/verify")
@@ -36,15 +37,24 @@ def test_recorded_rollouts_get_the_rewards_of_their_servers(served: Served) -> N
 
 
 @pytest.mark.parametrize(
-    ("agent", "reward"),
-    [("graphwalks_simple_agent", 1.0), ("graphwalks", 1.0), ("parents_graphwalks_n3_agent", 1.0), ("own_agent", 0.0)],
+    "agent",
+    ["graphwalks_simple_agent", "graphwalks", "parents_graphwalks_n3_agent", "Graphwalks-simple-agent"],
 )
-def test_a_server_may_be_named_in_the_query_or_by_the_agent(served: Served, agent: str, reward: float) -> None:
-    """An agent that names no server has its row judged by its columns: as mathematics, where [a] is not a."""
+def test_a_server_may_be_named_in_the_query_or_by_the_agent(served: Served, agent: str) -> None:
     row = said("Final Answer: [a]", expected_answer='["a"]')
     assert answer(served, f"{VERIFY}?server=graphwalks", row)["reward"] == 1.0
-    named = post(served, VERIFY, {**row, "agent_ref": {"name": agent}})
-    assert named.json().get("reward") == reward
+    for agent_ref in ({"name": agent}, agent):
+        assert answer(served, VERIFY, {**row, "agent_ref": agent_ref})["reward"] == 1.0
+
+
+def test_a_row_of_an_unknown_agent_is_not_taken_for_mathematics(served: Served) -> None:
+    row = said("\\boxed{4}", expected_answer="4")
+    assert answer(served, VERIFY, row)["reward"] == 1.0
+    refused = post(served, VERIFY, {**row, "agent_ref": {"name": "own_agent"}})
+    assert refused.status_code == 422
+    assert "own_agent" in refused.json()["detail"]
+    choice = {**row, "agent_ref": {"name": "own_agent"}, "options": [{"A": "3"}, {"B": "4"}], "expected_answer": "B"}
+    assert answer(served, VERIFY, choice)["score"] in (0.0, 1.0)
 
 
 AGENTS = {
@@ -53,6 +63,7 @@ AGENTS = {
     "blackjack_gymnasium_agent": "blackjack",
     "finance_agent_v2": "finance_agent_v2",
     "mrcr_n3_1m_benchmark_simple_agent": "mrcr",
+    "litmus_tier12_agent": "litmus_agent",
     "simple_agent": None,
 }
 """Agents of NeMo-Gym's configurations, and the server that judges their rows."""
@@ -66,6 +77,9 @@ def test_an_agent_names_the_longest_server_in_its_name() -> None:
     "fields",
     [
         {"agent_ref": {"name": "birdbench_bird_sql_simple_agent"}},
+        {"agent_ref": {"name": "tales_gymnasium_agent"}},
+        {"agent_ref": {"name": "xstest_eval_agent"}},
+        {"max_dist": 0.1},
         {"judge_evaluations": [{"response": "[[A=B]]"}]},
         {"rubric_judgements": []},
         {"judge_rating": 2, "judge_text": "The rating is: [[2]]"},
@@ -157,6 +171,20 @@ def json_call(name: str, **arguments: Any) -> str:
 
 HUGE = 10**400
 OPTIONS = {"A": "CCC", "B": "CCO"}
+BOXED = {"extracted_answer": "-3", "accuracy": True}
+COUNT = {"initial_count": 3, "expected_count": 4}
+THANKS = "Thanks for the update - I will get back to you tomorrow."
+(REPLY,) = called("email_reply_email", email_id="00000057", body=THANKS)
+(RENAME,) = called("calendar_update_event", event_id="00000252", field="event_name", new_value="Risk Management Forum")
+"""The wanted calls of the first two rows of NeMo-Gym's workplace_assistant (data/example.jsonl, Apache-2.0)."""
+(CREATE,) = called(
+    "calendar_create_event",
+    event_name="sync", participant_email="raj.patel@atlas.com", event_start="2023-12-01 10:00:00", duration="30",
+)  # fmt: skip
+
+
+def changed(call: JSON, **arguments: Any) -> JSON:
+    return {**call, "arguments": json.dumps({**json.loads(call["arguments"]), **arguments})}
 
 
 def reproduced(before: Any, after: Any) -> JSON:
@@ -202,17 +230,27 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
     ],
     "ruler2": [
         ({"expected_answer": ["one two"]}, "one three", 0.5),
+        ({"expected_answer": ["1", "2", "3", "4"]}, "They are 1, 2 and 3.", 0.75),
         ({"expected_answer": ["one two"], "match_type": "2steps"}, "one two\n\nno", 0.0),
         ({"expected_answer": ["one two"], "match_type": "part"}, "Document 1: one\ntwo\n\nthree four", 0.0),
     ],
     "imo_gradingbench": [
         ({"expected_answer": "almost"}, "So: **Almost**.", 1.0),
         ({"expected_answer": "almost"}, "almost correct", 0.0),
+        ({"expected_answer": "correct"}, "not correct", 0.0),
+        ({"expected_answer": "correct"}, "Is it correct?", 0.0),
+        ({"expected_answer": "correct"}, "\\boxed{correct}", 1.0),
         ({"expected_answer": "good"}, "almost", None),
     ],
     "math_proof_judgement": [
         ({"expected_judgement": "Judgement: No"}, "**Judgement**: **No**, as Yes fails", 1.0),
-        ({"expected_judgement": "Judgement: No"}, "No.", 0.0),
+        ({"expected_judgement": "Judgement: No"}, "Maybe.", 0.0),
+        ({"expected_judgement": "Judgement: No"}, "Judgement: Not sure", 0.0),
+        ({"expected_judgement": "Judgement: Yes"}, "Judgement: Yes or No", 0.0),
+        ({"expected_judgement": "Judgement: Yes"}, "Judgement: Yes. Wait, no.", 0.0),
+        ({"expected_judgement": "Judgement: Yes"}, "Judgement: Yesterday", 0.0),
+        ({"expected_judgement": "Judgement: Yes"}, "<judgement>Judgement: \\boxed{Yes}</judgement>", 1.0),
+        ({"expected_judgement": "x"}, "Judgement: Yes", None),
     ],
     "ragtruth": [
         ({"is_halu": False}, '```json\n{"hallucination list": []}\n```', 1.0),
@@ -226,6 +264,7 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
     ],
     "spartqa": [
         ({"target": "both of them", "options": ["a cat", "a dog"]}, "Final answer: both", 1.0),
+        ({"target": "both of them", "options": ["a cat", "a dog"]}, "```\nboth of them\n```", 1.0),
         ({"target": "the cat", "options": ["the cat", "the big cat"]}, "Final answer: the big cat", 0.0),
         ({"target": "the cat", "options": ["the cat", "the dog"]}, "Answer: the cat or the dog", 0.0),
         ({"target": "a bird", "options": ["the cat", "the dog"]}, "a bird", None),
@@ -261,6 +300,47 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
         ({"expected_synonym_values": [1, 2]}, called("extract_synonym_values", synonym_values=[1, 2]), 1.0),
         ({"expected_synonym_values": [1, 2]}, called("extract_synonym_values", synonym_values=[2, 1]), 0.0),
     ],
+    "example_multi_turn_gymnasium": [
+        ({"expected_answer": "Blue", "follow_ups": []}, "It is blue.", 1.0),
+        ({"expected_answer": "Blue", "follow_ups": ["Sure?"]}, "It is blue.", 0.0),
+        ({"follow_ups": []}, "It is blue.", None),
+    ],
+    "example_session_state_mgmt": [
+        (COUNT, [*called("increment_counter", count=1), *called("get_counter_value")], 1.0),
+        (COUNT, called("increment_counter", count=True), 0.0),
+        (COUNT, "4", 0.0),
+        ({"expected_count": 4}, "4", None),
+    ],
+    "workplace_assistant": [
+        ({"ground_truth": [REPLY]}, [REPLY], 1.0),
+        ({"ground_truth": [REPLY]}, [changed(REPLY, body=THANKS.upper())], 1.0),
+        ({"ground_truth": [REPLY]}, [changed(REPLY, email_id="00000373")], 0.0),
+        ({"ground_truth": [REPLY]}, [REPLY, REPLY], 0.0),
+        (
+            {"ground_truth": [REPLY]},
+            [*called("email_search_emails", query="task"), REPLY, changed(REPLY, email_id="9")],
+            1.0,
+        ),
+        ({"ground_truth": [RENAME]}, [changed(RENAME, new_value="x"), RENAME], 1.0),
+        ({"ground_truth": [RENAME]}, [changed(RENAME, event_id="00000013")], 0.0),
+        ({"ground_truth": [RENAME]}, "Done.", 0.0),
+        ({"ground_truth": [CREATE]}, [CREATE, *called("calendar_delete_event", event_id="00000013")], 0.0),
+        ({"ground_truth": [CREATE]}, [changed(CREATE, duration="0"), CREATE], 1.0),
+        ({"ground_truth": "x"}, [RENAME], None),
+        ({}, [RENAME], None),
+    ],
+    "swebench": [
+        ({"model_patch": "+a", "resolved": True}, [], 1.0),
+        ({"model_patch": "+a", "resolved": True}, "```diff\n+a\n```", 1.0),
+        ({"model_patch": "+a", "resolved": True}, "```diff\n+b\n```", None),
+        ({"model_patch": "+a"}, [], None),
+        ({"FAIL_TO_PASS": "[]", "repo": "a/b"}, "+a", None),
+    ],
+    "toolsandbox": [
+        ({"turn_count": 0, "similarity": 0.0}, [], 0.0),
+        ({"turn_count": 0, "similarity": 0.0}, "Hi", None),
+        ({"turn_count": 1, "similarity": 1.0}, "Hi", None),
+    ],
     "math_advanced_calculations": [
         ({"ground_truth": "[0.5]"}, [*called("sin", a=1), result({"solution": 0.5})], 1.0),
         ({"ground_truth": "[0.5]"}, "0.5", 0.0),
@@ -276,7 +356,12 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
         (EVENTS, '[] so: [{"event_id": 0, "start_time": "12:00", "duration": 30}]', 0.0),
         (EVENTS, '[{"event_id": 0, "start_time": "10:00", "duration": 60}]', 0.0),
         (EVENTS, "Done.", 0.0),
-        ({"exp_cal_state": {}}, "You are welcome.", 1.0),
+        (
+            EVENTS,
+            '[{"event_id": 0, "start_time": "10am", "duration": 30}, {"event_id": 0, "start_time": "10:00", "duration": 30}]',
+            1.0,
+        ),
+        ({"exp_cal_state": {}}, "You are welcome.", None),
         ({"exp_cal_state": {"0": {"duration": 30}}}, "Done.", None),
     ],
     "litmus_agent": [
@@ -360,6 +445,9 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
         ({"expected_action": {"type": "message", "content": "Done."}}, called("exec_command", cmd="ls"), 0.0),
     ],
     "swe_pivot": [
+        (step("execute_bash", command="ls -la /a/b"), called("execute_bash"), 0.0),
+        (step("edit", path="/a/b/c.py", old_str="x", new_str="y"), called("edit", old_str="x", new_str="y"), 0.0),
+        (step("view", command="view", path="/a/b/c.py"), [{**called("view")[0], "arguments": "3"}], 0.0),
         (step("execute_bash", command="ls -la /a/b"), called("shell", cmd="ls -la /a/b/"), 1.0),
         (step("execute_bash", command="ls -la /a/b"), called("shell", cmd="ls /x/y"), 0.0),
         (step("execute_bash", command="ls -la /a/b"), called("read_file", path="/a/b"), 0.0),
@@ -407,6 +495,10 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
         ({"benchmark_name": "MMBench", "category": "x", "answer": ["a"]}, "a", None),
     ],
     "math_with_code": [
+        (BOXED, "It is \\boxed{-3}.", 1.0),
+        (BOXED, "The answer is not \\boxed{-3}.", None),
+        (BOXED, "\\boxed{-3}\n\nWait, the answer is 4.", None),
+        (BOXED, "<think>\\boxed{-3}</think>I do not know.", None),
         ({"extracted_answer": "5", "accuracy": False}, "\\boxed{5}", 0.0),
         ({"extracted_answer": "5", "accuracy": False}, "\\boxed{6}", None),
         ({"extracted_answer": "5", "accuracy": False, "expected_result": "5"}, "\\boxed{5}", 1.0),
@@ -506,6 +598,71 @@ def test_each_server_pays_what_it_should(served: Served, server: str) -> None:
         assert answered.status_code in (200, 422), (row, response, answered.text)
         judged: Any = answered.json().get("reward") if answered.status_code == 200 else None
         assert judged == (reward if reward is None else pytest.approx(reward)), (row, response, answered.text)
+
+
+@pytest.mark.parametrize("server", ["calendar", "graphwalks", "ruler2", "spartqa", "structeval", "math_with_code"])
+def test_a_response_that_ends_in_a_call_has_no_answer(served: Served, server: str) -> None:
+    row, response, reward = next(case for case in MUST[server] if case[2])
+    body = said(str(response), **row)
+    assert verified(served, server, body).json()["reward"] == pytest.approx(reward)
+    body["response"]["output"] += called("f")
+    assert verified(served, server, body).json()["reward"] == 0.0
+
+
+def test_a_message_without_a_role_is_the_models_and_others_say_nothing(served: Served) -> None:
+    body = said("\\boxed{4}", expected_answer="4")
+    del body["response"]["output"][0]["role"]
+    assert answer(served, f"{BASE}/math_with_judge/verify", body)["reward"] == 1.0
+    for output in ([], [shown("\\boxed{4}")], [result(4)]):
+        assert (
+            answer(served, f"{BASE}/math_with_judge/verify", {**body, "response": {"output": output}})["reward"] == 0.0
+        )
+
+
+PROGRAM = {
+    "task_id": "BigCodeBench/19",
+    "test": "import unittest",
+    "entry_point": "task_func",
+    "code_prompt": "import os\n",
+}
+"""The fields of a row of NeMo-Gym's bigcodebench (data/example.jsonl, Apache-2.0), its test cut off."""
+
+
+@table(
+    ("server", "row", "fields"),
+    [
+        ("bigcodebench", {"verifier_metadata": PROGRAM}, {"verifier": "code", "reference": PROGRAM}),
+        ("math_formal_lean", {"formal_statement": "theorem a", "header": "import Mathlib"}, {
+            "verifier": "lean", "reference": "theorem a", "params": {"header": "import Mathlib", "unfinished": "wrong"}}),
+        ("swebench", {"FAIL_TO_PASS": "[]"}, {"verifier": "repository", "reference": {"FAIL_TO_PASS": "[]"}}),
+        ("swebench", {"resolved": True}, {"verifier": "nemo_gym"}),
+    ],
+)  # fmt: skip
+def test_a_row_of_a_trainer_is_judged_by_its_tests(server: str, row: JSON, fields: JSON) -> None:
+    made = fields_of(server, row, has_judges=False)
+    assert {name: made[name] for name in fields} == fields
+
+
+@pytest.mark.parametrize("text", ["Answer: C", "**Answer:** C", "\\boxed{C}"])
+def test_the_letter_of_gpqa_stands_in_a_box_or_behind_a_mark(served: Served, text: str) -> None:
+    row = said(text, expected_answer="C", options=[{"B": "x"}, {"C": "y"}], grading_mode="strict_single_letter_boxed")
+    assert answer(served, f"{BASE}/gpqa_diamond/verify", row)["reward"] == 1.0
+    rest = {} if "boxed" in text else {"template_metadata": {"output_regex": "Answer:[* ]*([A-Z])"}}
+    assert answer(served, f"{BASE}/mcqa/verify", {**row, **rest})["reward"] == 1.0
+
+
+def test_a_refusal_is_not_an_answer(served: Served) -> None:
+    body = said("", expected_answer="4")
+    body["response"]["output"][0]["content"] = [{"type": "refusal", "refusal": "\\boxed{4}"}]
+    assert answer(served, f"{BASE}/math_with_judge/verify", body)["reward"] == 0.0
+
+
+def test_a_record_that_nothing_can_be_compared_with_counts_only_if_the_caller_vouches(served: Served) -> None:
+    row = said("done", model_patch_sha256="x", f2p=1.0, p2p=1.0, apply_failed=False, evaluation_completed=True)
+    assert post(served, f"{BASE}/deepswe/verify", row).status_code == 422
+    assert answer(served, f"{BASE}/deepswe/verify?replay=true", row)["reward"] == 1.0
+    assert answer(served, f"{BASE}/deepswe/verify?replay=true", {**row, "f2p": 0.5})["reward"] == 0.0
+    assert post(served, f"{BASE}/deepswe/verify?replay=true", {**row, "evaluation_completed": False}).status_code == 422
 
 
 def test_words_of_a_judge_about_an_unknown_response_count_only_if_the_caller_vouches(served: Served) -> None:
