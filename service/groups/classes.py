@@ -23,6 +23,7 @@ from service.groups.schemas import Group
 from service.scoring.prepared_item import decoded_params
 from service.wire import Result, ScoreItem, encode
 from verifiers.base import MAX_DETAIL_TEXT_CHARS, InvalidItem
+from verifiers.own_answers import STAND_IN
 from verifiers.pace import Pace
 from verifiers.registry import Registry
 
@@ -30,7 +31,7 @@ Judge = Callable[[Sequence[ScoreItem]], Awaitable[Sequence[Result]]]
 """Judges items that are not responses of a model by themselves."""
 
 STAND_INS: Final[Mapping[str, Any]] = {
-    "math": "0",
+    "math": STAND_IN,
     "numeric": 0,
     "qa": "0",
     "multiple_choice": None,
@@ -94,7 +95,8 @@ class Partition:
     def reference(self) -> str | None:
         """The answer with which the others are compared next. None: there is none."""
         fit = [answer for answer in self._open if answer not in self._unfit]
-        is_last = len(self._open) == 1 and self.rounds > 0
+        largest = max(map(len, self.classes), default=0)
+        is_last = len(self._open) == 1 and all(len(members) < largest for members in self._open.values())
         if not fit or self.rounds == MAX_ROUNDS or is_last or self._keys.keys() >= self._open.keys():
             return None
         return max(fit, key=lambda answer: len(self._open[answer]))  # of several, the first by its text
