@@ -7,6 +7,7 @@ pairings     who is compared with whom
 ratings      numbers from the results of comparisons
 tournament   comparisons by judge models
 listwise     one question to a judge about all responses
+embeddings   how unlike responses are by their meaning
 terms        what length, style and likeness to the others add
 scoring      leads from a request to its answer
 singles      groups whose members come one by one

@@ -182,3 +182,21 @@ def test_a_list_that_makes_no_sense_is_invalid(judged: Served) -> None:
     assert listed(judged, ["x", "y"], params={"others": ["z"]})["status"] == "invalid"
     assert listed(judged, ["x", "y"], params={"judge": "nosuch"})["status"] == "invalid"
     assert listed(judged, ["x", ""])["members"][0]["reason"] == "nothing_to_compare"
+
+
+def test_novelty_by_embeddings_is_one_less_the_mean_cosine(judged: Served, grader: Grader) -> None:
+    responses = ["x", "a", "aa", "b", " ", "ab" * 50_000]
+    group = {"verifier": "exact_match", "reference": "a", "responses": responses}
+    terms = {"diversity": {"by": "embeddings"}}
+    [found] = groups_of(judged, group, terms=terms, cache="off")
+    factors = [member["terms"]["diversity"] for member in found["members"]]
+    half = 0.5**0.5
+    expected = [1, 1 - (1 + half) / 4, 1 - (1 + half) / 4, 1 - half / 4, 0, 1 - 3 * half / 4]
+    assert factors == pytest.approx(expected, abs=1e-4)  # of the last, the middle is left out
+    assert rewards(found) == pytest.approx([0, factors[1], 0, 0, 0, 0])
+    grader.trouble = lambda number: (400, "no")
+    [failed] = groups_of(judged, group, terms=terms, cache="off")
+    assert (failed["status"], rewards(failed)) == ("failed", [None] * 6)
+    for pool in ("judges", "nosuch"):
+        [refused] = groups_of(judged, group, terms={"diversity": {"by": "embeddings", "pool": pool}})
+        assert (refused["status"], pool in refused["message"]) == ("invalid", True)
