@@ -8,13 +8,14 @@ for ever: a member that is sent again gets the same. No member gets a number bef
 """
 
 import asyncio
+import contextlib
 import dataclasses
 import logging
 import secrets
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Final
@@ -37,6 +38,7 @@ from service.scoring.engine import Engine, Scored
 from service.system_random import SYSTEM_RANDOM
 from service.tenant import RUN
 from service.wire import BatchRequest, Result, ScoreItem, Summary, encode
+from verifiers.pace import Pace
 
 log = logging.getLogger("rewardline.groups")
 
@@ -132,6 +134,41 @@ class Singles:
             elapsed_ms=round((time.perf_counter() - started) * 1000, 3),
         )
         return Scored(results, summary)
+
+    async def stream(self, batch: BatchRequest) -> AsyncGenerator[list[tuple[int, Result]] | Summary]:
+        """The results with their indexes, then the summary; all results together if there are members of groups."""
+        if not self.members(batch):
+            async for part in self._engine.stream(batch):
+                yield part
+            return
+        scored = await self.score(batch)
+        yield list(enumerate(scored.results))
+        yield scored.summary
+
+    async def of_job(self, job_id: str, items: Sequence[ScoreItem]) -> list[list[int]]:
+        """The positions of the members of each group of a job, which is not a group of any other request. Each member is
+        named by its position, so that another process gets the same answers.
+        """
+        groups: dict[tuple[str, int], list[int]] = {}
+        counts: Counter[str] = Counter()
+        pace = Pace()
+        for at, item in enumerate(items):
+            usual = self._usual(item)
+            if not memoryview(item.group).nbytes and "size" not in usual:
+                continue
+            with contextlib.suppress(_Refused):  # a member that is refused is so by itself, and alone
+                group = _read(item, usual)
+                if group.id is None and item.prompt is None:
+                    continue
+                base = _digest(msgspec.structs.replace(group, id=None), item) if group.id is None else group.id
+                number, counts[base] = counts[base] // group.size, counts[base] + 1
+                name = blake2b(f"{job_id}/{base}/{number}".encode(), digest_size=24).hexdigest()
+                named = msgspec.structs.replace(group, id=f"job/{name}", member=at, again=False)
+                item.group = msgspec.Raw(encode(named))
+                groups.setdefault((base, number), []).append(at)
+            if pace.is_over():
+                await pace.rest()
+        return list(groups.values())
 
     def members(self, batch: BatchRequest) -> set[int]:
         """The positions of the items that are members of groups: they say so, or their recipe does, with its `size`."""

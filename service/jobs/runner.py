@@ -19,10 +19,10 @@ import asyncio
 import contextlib
 import logging
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from functools import partial
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from fairness import TENANT, Room
 from service import asked
@@ -33,7 +33,7 @@ from service.jobs.results import JobResults, unjudged
 from service.limits.admission import Admission
 from service.scoring.engine import Engine
 from service.tenant import RUN, parted
-from service.wire import BatchRequest, Result, ScoreRequest, Summary, decode_request
+from service.wire import BatchRequest, Result, ScoreItem, ScoreRequest, Summary, decode_request
 from verifiers.base import Verdict
 
 log = logging.getLogger("rewardline.jobs")
@@ -53,6 +53,16 @@ _VERSION_GONE = Verdict.failed(
 _DEADLINE = Verdict.failed("deadline", "not judged before the job's deadline")
 
 
+class Groups(Protocol):
+    """Judges items, and collects those that are members of groups (`service.groups.singles`)."""
+
+    async def of_job(self, job_id: str, items: Sequence[ScoreItem]) -> list[list[int]]:
+        """The positions of the members of each group."""
+
+    def stream(self, batch: BatchRequest) -> AsyncGenerator[list[tuple[int, Result]] | Summary]:
+        """The results with their indexes, then the summary."""
+
+
 class Runner:
     """Runs jobs. Use it as an async context manager; leaving it hands back the jobs under way."""
 
@@ -65,10 +75,12 @@ class Runner:
         *,
         max_under_way: int,
         max_deadline_s: float,
+        groups: Groups | None = None,
     ) -> None:
         self.under_way = 0
         self._store = store
-        self._engine = engine
+        self._groups = groups
+        self._stream = engine.stream if groups is None else groups.stream
         self._admission = admission
         self._counters = counters
         self._max_deadline_s = max_deadline_s
@@ -167,42 +179,58 @@ class Runner:
                     log.warning("job %s was begun by verifiers of other versions; its other items fail", claim.job_id)
                     record.add(_unjudged(request, record.missing(), _VERSION_GONE))
                 else:
-                    await self._judge(request, record)
+                    await self._judge(claim.job_id, request, record)
                 record.complete()
         return record
 
-    async def _judge(self, request: ScoreRequest, record: JobResults) -> None:
+    async def _judge(self, job_id: str, request: ScoreRequest, record: JobResults) -> None:
         deadline_s = min(request.deadline_s or self._max_deadline_s, self._max_deadline_s)
         deadline = asyncio.get_running_loop().time() + deadline_s
+        groups = [] if self._groups is None else await self._groups.of_job(job_id, request.items)
         missing = record.missing()
-        slices = deque(missing[start : start + _SLICE_ITEMS] for start in range(0, len(missing), _SLICE_ITEMS))
+        slices = deque(_sliced(missing, groups))
+        wanted = set(missing)
 
         async def work() -> None:
             while slices:
-                await self._judge_slice(request, slices.popleft(), deadline, record)
+                await self._judge_slice(request, slices.popleft(), wanted, deadline, record)
 
         async with asyncio.TaskGroup() as group:
             for _ in range(_SLICES_AT_ONCE):
                 group.create_task(work())
 
     async def _judge_slice(
-        self, request: ScoreRequest, indexes: Sequence[int], deadline: float, record: JobResults
+        self, request: ScoreRequest, indexes: Sequence[int], wanted: set[int], deadline: float, record: JobResults
     ) -> None:
         with self._admission.permit() as permit:
             try:
                 async with asyncio.timeout_at(deadline):
                     await permit.add_when_possible(items=len(indexes))
             except TimeoutError:
-                record.add(_unjudged(request, indexes, _DEADLINE))
+                record.add(_unjudged(request, [index for index in indexes if index in wanted], _DEADLINE))
                 return
             items = [request.items[index] for index in indexes]
             batch = BatchRequest(items, request.references, request.cache, request.explain, deadline)
-            async with contextlib.aclosing(self._engine.stream(batch)) as chunks:
+            async with contextlib.aclosing(self._stream(batch)) as chunks:
                 async for part in chunks:
                     if isinstance(part, Summary):
                         record.add_shared(part.deduplicated)
                     else:
-                        record.add((indexes[position], result) for position, result in part)
+                        record.add((indexes[at], result) for at, result in part if indexes[at] in wanted)
+
+
+def _sliced(missing: Sequence[int], groups: Sequence[Sequence[int]]) -> list[list[int]]:
+    """The items of each slice. A group is never divided: the members that have results are judged again with the others."""
+    members = {at for group in groups for at in group}
+    wanted = set(missing)
+    slices: list[list[int]] = []
+    for part in (*([at] for at in missing if at not in members), *groups):
+        if wanted.isdisjoint(part):
+            continue
+        if not slices or len(slices[-1]) + len(part) > _SLICE_ITEMS:
+            slices.append([])
+        slices[-1] += part
+    return slices
 
 
 def _unjudged(request: ScoreRequest, indexes: Iterable[int], verdict: Verdict) -> list[tuple[int, Result]]:
