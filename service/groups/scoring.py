@@ -33,6 +33,7 @@ from service.groups.schemas import (
     Member,
     Terms,
 )
+from service.groups.shown import shown
 from service.scoring.engine import Engine
 from service.wire import BatchRequest, Message, Result, ScoreItem
 from verifiers.base import InvalidItem
@@ -186,10 +187,8 @@ class _Scoring:
         return results
 
     async def _by_tournament(self) -> list[GroupResult]:
-        texts = [[text.answer.strip() for text in await self._texts(group)] for group in self._groups]
-        contests = await tournament.play(
-            self._groups, texts, self._options.tournament, self._judged, self._options.seed
-        )
+        groups, texts = await self._shown()
+        contests = await tournament.play(groups, texts, self._options.tournament, self._judged, self._options.seed)
         self._comparisons += sum(contest.asked for contest in contests)
         results = []
         for position, contest in enumerate(contests):
@@ -200,11 +199,22 @@ class _Scoring:
         return results
 
     async def _by_list(self) -> list[GroupResult]:
-        texts = [[text.answer.strip() for text in await self._texts(group)] for group in self._groups]
+        groups, texts = await self._shown()
         names = [_name(group, position) for position, group in enumerate(self._groups)]
-        results = await listwise.score(self._groups, texts, names, self._judged, self._options.seed)
+        results = await listwise.score(groups, texts, names, self._judged, self._options.seed)
         self._comparisons += sum(result.status != "invalid" for result in results)
         return results
+
+    async def _shown(self) -> tuple[list[Group], list[list[str]]]:
+        """The groups with the prompts that a judge sees, and what it sees of each response."""
+        groups, texts = list[Group](), list[list[str]]()
+        for group in self._groups:
+            is_short = sum(map(_chars, group.responses)) <= _INLINE_CHARS
+            prompt, views = shown(group) if is_short else await asyncio.to_thread(shown, group)
+            groups.append(msgspec.structs.replace(group, prompt=prompt))
+            texts.append(views)
+            await self._rest()
+        return groups, texts
 
     async def _texts(self, group: Group) -> list[terms.Text]:
         if sum(map(_chars, group.responses)) <= _INLINE_CHARS:
