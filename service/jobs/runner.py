@@ -19,8 +19,10 @@ import asyncio
 import contextlib
 import logging
 from collections import deque
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -35,6 +37,7 @@ from service.scoring.engine import Engine
 from service.tenant import RUN, parted
 from service.wire import BatchRequest, Result, ScoreItem, ScoreRequest, Summary, decode_request
 from verifiers.base import Verdict
+from verifiers.pace import together
 
 log = logging.getLogger("rewardline.jobs")
 
@@ -54,13 +57,13 @@ _DEADLINE = Verdict.failed("deadline", "not judged before the job's deadline")
 
 
 class Groups(Protocol):
-    """Judges items, and collects those that are members of groups (`service.groups.singles`)."""
+    """Rewards members of groups (`service.groups.singles`)."""
 
-    async def of_job(self, job_id: str, items: Sequence[ScoreItem]) -> list[list[int]]:
+    async def groups_of(self, items: Sequence[ScoreItem]) -> list[list[int]]:
         """The positions of the members of each group."""
 
-    def stream(self, batch: BatchRequest) -> AsyncGenerator[list[tuple[int, Result]] | Summary]:
-        """The results with their indexes, then the summary."""
+    async def whole(self, items: Sequence[ScoreItem], deadline: float) -> list[Result]:
+        """The results of the members of one group."""
 
 
 class Runner:
@@ -79,8 +82,8 @@ class Runner:
     ) -> None:
         self.under_way = 0
         self._store = store
+        self._engine = engine
         self._groups = groups
-        self._stream = engine.stream if groups is None else groups.stream
         self._admission = admission
         self._counters = counters
         self._max_deadline_s = max_deadline_s
@@ -179,58 +182,80 @@ class Runner:
                     log.warning("job %s was begun by verifiers of other versions; its other items fail", claim.job_id)
                     record.add(_unjudged(request, record.missing(), _VERSION_GONE))
                 else:
-                    await self._judge(claim.job_id, request, record)
+                    await self._judge(request, record)
                 record.complete()
         return record
 
-    async def _judge(self, job_id: str, request: ScoreRequest, record: JobResults) -> None:
+    async def _judge(self, request: ScoreRequest, record: JobResults) -> None:
         deadline_s = min(request.deadline_s or self._max_deadline_s, self._max_deadline_s)
         deadline = asyncio.get_running_loop().time() + deadline_s
-        groups = [] if self._groups is None else await self._groups.of_job(job_id, request.items)
         missing = record.missing()
-        slices = deque(_sliced(missing, groups))
+        groups = [] if self._groups is None else await self._groups.groups_of(request.items)
+        members = {at for group in groups for at in group}
         wanted = set(missing)
+        alone = [at for at in missing if at not in members]
+        slices = deque(_Slice(alone[start : start + _SLICE_ITEMS]) for start in range(0, len(alone), _SLICE_ITEMS))
+        # If some members of a group have results, all are judged again: they depend on each other.
+        slices.extend(_sliced([group for group in groups if not wanted.isdisjoint(group)]))
 
         async def work() -> None:
             while slices:
                 await self._judge_slice(request, slices.popleft(), wanted, deadline, record)
 
-        async with asyncio.TaskGroup() as group:
+        async with asyncio.TaskGroup() as tasks:
             for _ in range(_SLICES_AT_ONCE):
-                group.create_task(work())
+                tasks.create_task(work())
 
     async def _judge_slice(
-        self, request: ScoreRequest, indexes: Sequence[int], wanted: set[int], deadline: float, record: JobResults
+        self, request: ScoreRequest, part: "_Slice", wanted: set[int], deadline: float, record: JobResults
     ) -> None:
+        positions = [*part.alone, *chain.from_iterable(part.groups)]
         with self._admission.permit() as permit:
             try:
                 async with asyncio.timeout_at(deadline):
-                    await permit.add_when_possible(items=len(indexes))
+                    await permit.add_when_possible(items=len(positions))
             except TimeoutError:
-                record.add(_unjudged(request, [index for index in indexes if index in wanted], _DEADLINE))
+                record.add(_unjudged(request, [at for at in positions if at in wanted], _DEADLINE))
                 return
-            items = [request.items[index] for index in indexes]
-            batch = BatchRequest(items, request.references, request.cache, request.explain, deadline)
-            async with contextlib.aclosing(self._stream(batch)) as chunks:
-                async for part in chunks:
-                    if isinstance(part, Summary):
-                        record.add_shared(part.deduplicated)
-                    else:
-                        record.add((indexes[at], result) for at, result in part if indexes[at] in wanted)
+            if part.alone:
+                await self._judge_alone(request, part.alone, deadline, record)
+            if self._groups is not None:
+                rewarded = [self._groups.whole([request.items[at] for at in group], deadline) for group in part.groups]
+                results = chain.from_iterable(await together(rewarded))
+                members = chain.from_iterable(part.groups)
+                record.add((at, result) for at, result in zip(members, results, strict=True) if at in wanted)
+
+    async def _judge_alone(
+        self, request: ScoreRequest, indexes: Sequence[int], deadline: float, record: JobResults
+    ) -> None:
+        items = [request.items[index] for index in indexes]
+        batch = BatchRequest(items, request.references, request.cache, request.explain, deadline)
+        async with contextlib.aclosing(self._engine.stream(batch)) as chunks:
+            async for part in chunks:
+                if isinstance(part, Summary):
+                    record.add_shared(part.deduplicated)
+                else:
+                    record.add((indexes[position], result) for position, result in part)
 
 
-def _sliced(missing: Sequence[int], groups: Sequence[Sequence[int]]) -> list[list[int]]:
-    """The items of each slice. A group is never divided: the members that have results are judged again with the others."""
-    members = {at for group in groups for at in group}
-    wanted = set(missing)
-    slices: list[list[int]] = []
-    for part in (*([at] for at in missing if at not in members), *groups):
-        if wanted.isdisjoint(part):
-            continue
-        if not slices or len(slices[-1]) + len(part) > _SLICE_ITEMS:
-            slices.append([])
-        slices[-1] += part
-    return slices
+@dataclass(frozen=True, slots=True)
+class _Slice:
+    """The positions of the items that are judged together."""
+
+    alone: Sequence[int]
+    groups: Sequence[Sequence[int]] = ()
+    """Those of the members of each group. A group is never divided."""
+
+
+def _sliced(groups: Sequence[Sequence[int]]) -> Iterator[_Slice]:
+    part: list[Sequence[int]] = []
+    for group in groups:
+        if part and sum(map(len, part)) + len(group) > _SLICE_ITEMS:
+            yield _Slice((), part)
+            part = []
+        part.append(group)
+    if part:
+        yield _Slice((), part)
 
 
 def _unjudged(request: ScoreRequest, indexes: Iterable[int], verdict: Verdict) -> list[tuple[int, Result]]:
