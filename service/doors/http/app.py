@@ -137,7 +137,7 @@ def build_app(
     problems.speak(app)
     openapi.extend(app, score.PATH, OPEN_PATHS)
     runner = run_code.RunCode(settings, admission, boxes, metrics.observe_run_code)
-    bare: dict[str, ASGIApp] = {score.PATH: score.ScoreDoor(settings, engine, admission, singles)}
+    bare: dict[str, ASGIApp] = {score.PATH: score.ScoreDoor(settings, admission, singles)}
     bare |= dict.fromkeys(run_code.PATHS, runner)
     bare[box_runs.PATH] = box_runs.BoxRunsDoor(settings, admission, boxes)
     bare[advantages.PATH] = advantages.AdvantagesDoor(settings, admission)
