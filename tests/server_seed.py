@@ -85,7 +85,7 @@ def be_forked(control: socket.socket) -> None:
             os.read(readable, _MANY_BYTES)
             _tell_ends(endings)
             continue
-        request, fds, _, _ = socket.recv_fds(control, _MANY_BYTES, 3)
+        request, fds, _, _ = socket.recv_fds(control, _MANY_BYTES, 4)
         if not request:
             for pid in endings:
                 os.kill(pid, signal.SIGTERM)
@@ -99,7 +99,7 @@ def be_forked(control: socket.socket) -> None:
             os.sched_setaffinity(0, cores)
             if arguments is None:
                 _become_zygote(fds[0])
-            for number, stream in enumerate(fds[:2], start=1):
+            for number, stream in zip((1, 2, 0), (*fds[:2], *fds[3:]), strict=False):
                 os.dup2(stream, number)
             for fd in (readable, writable, *fds, *(ending.detach() for ending in (control, *endings.values()))):
                 os.close(fd)
@@ -109,7 +109,7 @@ def be_forked(control: socket.socket) -> None:
             _fork_zygote()
             os.environ.update(own)
             return
-        for stream in fds[:2]:
+        for stream in (*fds[:2], *fds[3:]):
             os.close(stream)
         endings[pid] = socket.socket(fileno=fds[2])
         endings[pid].send(str(pid).encode())
