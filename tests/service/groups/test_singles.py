@@ -210,6 +210,7 @@ def test_replicas_answer_one_group(serve: Serve, redis_server: RedisServer) -> N
     assert {str(one["detail"]["group"]) for one in results} == {str(results[0]["detail"]["group"])}
 
 
+@pytest.mark.chaos
 def test_no_group_is_lost_or_answered_twice_when_a_replica_and_redis_die(
     serve: Serve, redis_server: RedisServer
 ) -> None:
