@@ -87,6 +87,7 @@ from verifiers.commitment.mentions import (
     turned,
     without_answer,
 )
+from verifiers.commitment.names import is_another_name
 from verifiers.commitment.offers import MAX_OFFERS, NO_OFFERS, Offers
 from verifiers.commitment.parameters import ExtractionParams, OnConflict, Think
 from verifiers.commitment.readers import READERS, READERS_IF_NAMED
@@ -377,9 +378,9 @@ def _is_another(response: str, offers: Offers, proposals: Offers, channel: Chann
     if offers.items and offers.reason is None and later.outer_start < offers.items[-1].outer_end:
         return False
     text = response[later.start : later.end]
-    if channel is not Channel.ANSWER_LINE:
+    if channel is not Channel.ANSWER_LINE or any(char.isdigit() or char in "$\\" for char in text):
         return True
-    return any(char.isdigit() or char in "$\\" for char in text)
+    return bool(offers.items) and offers.reason is None and is_another_name(response, offers.items[-1], later)
 
 
 _MARKS = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE)
