@@ -14,6 +14,7 @@ from itertools import islice
 
 from verifiers.commitment.alternatives import alternative, is_another_number
 from verifiers.commitment.cues import Cue, Kind, listed, words
+from verifiers.commitment.figured import figured
 from verifiers.commitment.folding import fold
 from verifiers.commitment.retraction import VALUE, Clause, Slot, Verdict, counts, judged, pronouns, turns
 from verifiers.commitment.slots import is_word, openings_of
@@ -61,6 +62,8 @@ def _place_behind(sentence: Sentence, name: Name) -> int:
 
 def concluded_at(text: str, end: int, answer: str) -> int | None:
     """The start of the last sentence of a text, or of a bracket behind the answer, which ends at `end`, that concludes another number."""
+    shown = figured(text, end, answer)
+    text = shown.text
     if (at := _corrected_in_bracket(text, end, answer)) is not None:
         return at
     successors = _behind(text, end)
@@ -84,17 +87,33 @@ def concluded_at(text: str, end: int, answer: str) -> int | None:
         return None
     is_left = _turns(successors[:-1], answer) or sentence.has(Kind.IF, 0, sentence.place((end, end))[0])
     is_result = ends_in_result(last, numbers[0]) and (is_left or _is_objected(successors[:-1], answer))
-    if is_result or _objects(last, numbers[0]) or _is_verdict(last, numbers[0], units):
+    is_verdict = last.start > successors[-1].start and _verdict_slots(last, numbers[0], units) is not None
+    is_verdict = is_verdict or _is_verdict(last, numbers[0], units, is_name=shown.is_of_names)
+    if is_result or _objects(last, numbers[0]) or is_verdict:
         return None if last.stance((token.start, token.end)) in UNMADE else last.start
     return None
 
 
 def _without_working(sentence: Sentence) -> Sentence:
-    """The conclusion of a sentence that ends a computation: the "so it is 48" of "6 * 8 = 48, so it is 48"."""
-    stops = [cue.first for cue in sentence.cues if cue.kind is Kind.SO and cue.first]
-    if not stops or not any(word.text == "=" for word in sentence.words[: stops[-1]]):
+    """The conclusion of a sentence that ends a computation: the "so it is 48" of "6 * 8 = 48, so it is 48", 48です behind なので."""
+    equalities = [at for at, word in enumerate(sentence.words) if word.text == "="]
+    stops = [cue.first for cue in sentence.cues if cue.kind is Kind.SO and cue.first] if equalities else []
+    stops = [at for at in stops or (_ends_of_premises(sentence) if equalities else ()) if at > equalities[0]]
+    if not stops:
         return sentence
     return Sentence(sentence.text, sentence.words[stops[-1]].start, sentence.end, sentence.stop)
+
+
+def _ends_of_premises(sentence: Sentence) -> Sequence[int]:
+    """The places behind words that end a premise, in languages that put them behind it: なので, 이므로."""
+    phrases = [term.split() for term in listed("premises") if not term.isascii() and " " in term]
+    texts = [word.text for word in sentence.words]
+    return sorted(
+        at + len(phrase)
+        for phrase in phrases
+        for at in range(1, len(texts) - len(phrase))
+        if texts[at : at + len(phrase)] == phrase and texts[0] != phrase[0]
+    )
 
 
 def _corrected_in_bracket(text: str, end: int, answer: str) -> int | None:
@@ -334,13 +353,22 @@ def _numbers(answer: str) -> frozenset[str]:
     return frozenset(word.text for word in words(fold(answer[:_MAX_ANSWER_CHARS])))
 
 
-def _is_verdict(sentence: Sentence, number: int, units: frozenset[str]) -> bool:
+def _is_verdict(sentence: Sentence, number: int, units: frozenset[str], *, is_name: bool) -> bool:
     """Whether all that a sentence says is that a number is the value: "So it's 42.", "It should be 42 cm.".
 
-    The words behind the number must be among `units`.
+    The words behind the number must be among `units`. A name needs more than a verb: "It was Shakespeare" says who wrote the answer.
     """
     slots = _verdict_slots(sentence, number, units)
-    return slots is not None and (not slots.isdisjoint([Slot.THIS, Slot.TURN]) or not _LEADS.isdisjoint(sentence.kinds))
+    if slots is None:
+        return False
+    if _calls_right(sentence, number) or not slots.isdisjoint(_REVISES):
+        return True
+    if is_name:
+        return Slot.THIS in slots and Kind.SO in sentence.kinds
+    return Slot.THIS in slots or not _LEADS.isdisjoint(sentence.kinds)
+
+
+_REVISES = frozenset([Slot.TURN, Slot.RECHECK])
 
 
 def _verdict_slots(sentence: Sentence, number: int, units: frozenset[str]) -> frozenset[str] | None:
@@ -354,10 +382,28 @@ def _verdict_slots(sentence: Sentence, number: int, units: frozenset[str]) -> fr
         is_unit = is_here and units.issuperset(word.text for word in sentence.words[number + 1 : stop])
         values = [(number, stop if is_unit else number + 1)] if is_here else []
         clause = _judged(sentence, first, stop, values)
+        if clause is None and is_here:
+            clause = _found(sentence, first, number, slots)
         if clause is None or clause.verdict is Verdict.REJECTS:
             return None
         slots, is_verdict = slots | clause.slots, True
     return slots if is_verdict else None
+
+
+def _found(sentence: Sentence, first: int, number: int, members: frozenset[str]) -> Clause | None:
+    """The clause of a number that ends it, past the words that only say that it was found, behind a new check: "Recounting gives 42"."""
+    if not sentence.ends(number + 1):
+        return None
+    said = {at for cue in sentence.cues if cue.kind in _FINDS for at in range(cue.first, cue.stop)}
+    kept = [word.text for at, word in enumerate(sentence.words[first:number], first) if at not in said]
+    text = " ".join([*(word for word in kept if word not in listed("totals")), VALUE])
+    clause = Sentence(text, 0, len(text), "")
+    verdict = judged(clause, 0, len(clause.words))
+    is_new = verdict is not None and not _REVISES.isdisjoint(members | verdict.slots)
+    return verdict if is_new else None
+
+
+_FINDS = frozenset([Kind.SO, Kind.CHOOSE, Kind.IS, Kind.THE])
 
 
 def ends_in_result(sentence: Sentence, number: int) -> bool:

@@ -35,6 +35,8 @@ class Slot(StrEnum):
     """What an answer must agree with: "it does not satisfy the equation"."""
     TURN = "turn"
     """Turns to a verdict: "sorry"; also what halts (`breaking_off.py`): "wait"."""
+    RECHECK = "recheck"
+    """Looks at the answer again: "recounting", 重新计算."""
     THIS = "this"
     """What the verdict is on: "that", "my answer"."""
     NO = "no"
@@ -403,6 +405,7 @@ def _is_label(text: str, word: Word) -> bool:
 
 
 _AGAINST = frozenset([Slot.WRONG, Slot.UNDO, Slot.UNSURE])
+_SAY_NOTHING = frozenset([Slot.TURN, Slot.RECHECK, Slot.FILLER, Slot.THIS])
 _LISTED = frozenset([Slot.WRONG, Slot.RIGHT, Slot.NOT])
 _DENIES = frozenset([Slot.NOT, Slot.NO])
 _JUDGES = frozenset([Slot.WRONG, Slot.RIGHT, Slot.UNDO, Slot.UNSURE])
@@ -432,7 +435,7 @@ def _filled(plain: Sequence[str], table: Phrases) -> _Filled | None:
 
 def _clause(plain: Sequence[str], filled: _Filled) -> Clause | None:
     slots = [slot for _, _, slot in filled]
-    is_bare = [slot for slot in slots if slot not in (Slot.TURN, Slot.FILLER, Slot.THIS)] == [Slot.NO]
+    is_bare = [slot for slot in slots if slot not in _SAY_NOTHING] == [Slot.NO]
     # "No, that is wrong" without its comma: the no is a verdict of its own.
     counted = slots[1:] if slots[:2] == [Slot.NO, Slot.THIS] else slots
     # Denials in one clause are one denial, as in "no hay ningún error".
@@ -482,7 +485,8 @@ def _table(language: str) -> Phrases:
     for slot in Slot:
         add(table, slot, lexicon["verdict"].get(slot.value, ()))
     for said in (lexicon["verdict"], languages()["en"]["verdict"]):
-        add(table, Slot.TURN, [*said["halt"], *said.get("hum", ()), *said["turn"], *said.get("alarm", ())])
+        terms = (said.get(name, ()) for name in ("halt", "hum", "turn", "alarm", "mends"))
+        add(table, Slot.TURN, [entry for entries in terms for entry in entries])
     for name in ("adverbs", "ought", "notes", "checks"):
         add(table, Slot.FILLER, lexicon.get(name, ()))
     add(table, Slot.RIGHT, [VALUE])
