@@ -97,7 +97,7 @@ from verifiers.commitment.segment import Segment, final_segment
 from verifiers.commitment.spans import Span
 from verifiers.commitment.stance import DENIES, Sentence, Stance, sentence_at
 from verifiers.commitment.statements import narrowed
-from verifiers.commitment.unreal import names_case, without_case, without_unreal
+from verifiers.commitment.unreal import names_case, tells_other_case, without_case, without_unreal
 
 __all__ = [
     "ABSENCES",
@@ -377,10 +377,16 @@ def _is_another(response: str, offers: Offers, proposals: Offers, channel: Chann
     later = proposals.items[-1]
     if offers.items and offers.reason is None and later.outer_start < offers.items[-1].outer_end:
         return False
-    text = response[later.start : later.end]
-    if channel is not Channel.ANSWER_LINE or any(char.isdigit() or char in "$\\" for char in text):
+    if channel is not Channel.ANSWER_LINE:
         return True
-    return bool(offers.items) and offers.reason is None and is_another_name(response, offers.items[-1], later)
+    # "\\boxed{15} Without the restriction, the answer is 20": the mark is the answer.
+    is_earlier = bool(offers.items) and offers.reason is None
+    if is_earlier and tells_other_case(response, offers.items[-1].outer_end, (later.outer_start, later.start)):
+        return False
+    text = response[later.start : later.end]
+    if any(char.isdigit() or char in "$\\" for char in text):
+        return True
+    return is_earlier and is_another_name(response, offers.items[-1], later)
 
 
 _MARKS = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE)

@@ -62,9 +62,10 @@ def _place_behind(sentence: Sentence, name: Name) -> int:
 
 def concluded_at(text: str, end: int, answer: str) -> int | None:
     """The start of the last sentence of a text, or of a bracket behind the answer, which ends at `end`, that concludes another number."""
-    shown = figured(text, end, answer)
+    bare_end, bare = _without_bracket(text, end, answer)
+    shown = figured(text, bare_end, bare)
     text = shown.text
-    if (at := _corrected_in_bracket(text, end, answer)) is not None:
+    if (at := _corrected_in_bracket(text, bare_end, bare)) is not None:
         return at
     successors = _behind(text, end)
     last = _without_working(successors[-1]) if successors else None
@@ -96,12 +97,20 @@ def concluded_at(text: str, end: int, answer: str) -> int | None:
 
 def _without_working(sentence: Sentence) -> Sentence:
     """The conclusion of a sentence that ends a computation: the "so it is 48" of "6 * 8 = 48, so it is 48", 48です behind なので."""
-    equalities = [at for at, word in enumerate(sentence.words) if word.text == "="]
+    equalities = [at for at, word in enumerate(sentence.words) if word.text == "=" or _heads_check(sentence, at)]
     stops = [cue.first for cue in sentence.cues if cue.kind is Kind.SO and cue.first] if equalities else []
     stops = [at for at in stops or (_ends_of_premises(sentence) if equalities else ()) if at > equalities[0]]
     if not stops:
         return sentence
     return Sentence(sentence.text, sentence.words[stops[-1]].start, sentence.end, sentence.stop)
+
+
+def _heads_check(sentence: Sentence, at: int) -> bool:
+    """Whether a word is the sign behind the heading of a check: "Check:"."""
+    return at < _MAX_HEAD_WORDS and sentence.words[at].text in ":：" and sentence.words[at - 1].text in listed("checks")
+
+
+_MAX_HEAD_WORDS = 4
 
 
 def _ends_of_premises(sentence: Sentence) -> Sequence[int]:
@@ -117,11 +126,7 @@ def _ends_of_premises(sentence: Sentence) -> Sequence[int]:
 
 
 def _corrected_in_bracket(text: str, end: int, answer: str) -> int | None:
-    """The start of a bracket at the end of an answer, or behind it, that calls another number right: "48 (should be 42)"."""
-    inner = _INNER_BRACKET.search(answer) if len(answer) <= _MAX_ANSWER_CHARS else None
-    if inner and text.endswith(answer, 0, end):
-        end -= len(answer) - inner.start()
-        answer = answer[: inner.start()]
+    """The start of a bracket behind an answer that calls another number right: "48 (should be 42)"."""
     bracket = _BRACKET.match(text, end)
     if bracket is None:
         return None
@@ -135,6 +140,14 @@ def _corrected_in_bracket(text: str, end: int, answer: str) -> int | None:
     slots = _verdict_slots(aside, numbers[0], units)
     is_corrected = slots is not None and (_calls_right(aside, numbers[0]) or Slot.TURN in slots)
     return aside.start if is_corrected else None
+
+
+def _without_bracket(text: str, end: int, answer: str) -> tuple[int, str]:
+    """The end of an answer and its text, without the words in brackets at its end: "48 (should be 42)"."""
+    inner = _INNER_BRACKET.search(answer) if len(answer) <= _MAX_ANSWER_CHARS else None
+    if inner and text.endswith(answer, 0, end):
+        return end - len(answer) + inner.start(), answer[: inner.start()]
+    return end, answer
 
 
 def _calls_right(sentence: Sentence, number: int) -> bool:
@@ -175,6 +188,7 @@ def _objects(sentence: Sentence, number: int) -> bool:
 
 def leaves_open(text: str, end: int, answer: str) -> bool:
     """Whether the words behind an answer, which ends at `end`, offer another number: "if not, 48", "it could also be 48"."""
+    end, answer = _without_bracket(text, end, answer)
     statement = sentence_at(text, max(0, end - 1), 0, len(text))
     remainder = Sentence(text, end, statement.end, statement.stop) if end < statement.end else None
     successors = sentences(text, max(end, statement.end), min(len(text), max(end, statement.end) + _MAX_OFFER_CHARS))

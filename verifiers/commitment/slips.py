@@ -10,6 +10,7 @@ may be left out. Nothing is a slip that is denied or supposed, nor is it one of 
 
 from itertools import product
 
+from verifiers import numerals
 from verifiers.commitment.cues import Kind, listed
 from verifiers.commitment.slots import Part, is_word, parts
 from verifiers.commitment.spans import Span
@@ -55,8 +56,14 @@ def _is_on_task(sentence: Sentence, slip: Part, clause: Span) -> bool:
     return "task" in slots and slots <= {"task", "filler", "this"}
 
 
+def _is_counted(sentence: Sentence, part: Part) -> bool:
+    following = sentence.words[part.stop : part.stop + 1]
+    return bool(following) and (following[0].text[0].isdigit() or numerals.value(following[0].text) is not None)
+
+
 def _is_slip(sentence: Sentence, slip: Part, slots: list[Part], clause: Span, is_led: bool) -> bool:
-    terms = {part.slot for part in slots if part.language == slip.language}
+    # "I forgot to add 1" has left out a summand, "I forgot to add that" a remark.
+    terms = {part.slot for part in slots if part.language == slip.language and not _is_counted(sentence, part)}
     if "tells" in terms or not (slip.slot == "own" or is_led or "by" in terms or _is_on_task(sentence, slip, clause)):
         return False
     if sentence.is_inverted or _is_thought(sentence, slip, slots):
