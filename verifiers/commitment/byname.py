@@ -404,6 +404,17 @@ def _verdict_slots(sentence: Sentence, number: int, units: frozenset[str]) -> fr
     return slots if is_verdict else None
 
 
+def puts_in_place(text: str, start: int, span: Span, end: int) -> bool:
+    """Whether a part of a text says nothing but that the value at a span is right, or what a new check gives: "(should be C)"."""
+    display = text[start : span[0]] + "0" * (span[1] - span[0]) + text[span[1] : end]
+    sentence = Sentence(display, 0, len(display), "")
+    first, stop = sentence.place((span[0] - start, span[1] - start))
+    if stop - first != 1 or sentence.asks:
+        return False
+    slots = _verdict_slots(sentence, first, frozenset())
+    return slots is not None and (not slots.isdisjoint(_REVISES) or _calls_right(sentence, first))
+
+
 def _found(sentence: Sentence, first: int, number: int, members: frozenset[str]) -> Clause | None:
     """The clause of a number that ends it, past the words that only say that it was found, behind a new check: "Recounting gives 42"."""
     if not sentence.ends(number + 1):
