@@ -43,15 +43,33 @@ def denied_at(text: str, end: int, answer: str) -> int | None:
 
     What is denied and then called right stands.
     """
-    name = name_of(answer)
-    if not name or text.casefold().find(name[0], end) < 0:
-        return None
+    display = text[end:].casefold()
+    names = [name for name in (name_of(answer), *_members(answer)) if name and name[0] in display]
     index = None
-    for sentence in _behind(text, end):
-        verdict = None if sentence.asks else verdict_on(sentence, name)
-        if verdict is not None:
-            index = _place_behind(sentence, name) if verdict is Verdict.REJECTS else None
+    for sentence in _behind(text, end) if names else ():
+        for name in names:
+            verdict = None if sentence.asks else verdict_on(sentence, name)
+            if verdict is not None:
+                index = _place_behind(sentence, name) if verdict is Verdict.REJECTS else None
+            if verdict is Verdict.REJECTS:
+                break
     return index
+
+
+def _members(answer: str) -> Sequence[Name]:
+    r"""The numbers of a list, none of which a text may reject: the 1 and the 2 of `x=1, x=2` and `\{1,2\}`, but not those of a point."""
+    members = (
+        _SEPARATOR.split(answer.strip().removeprefix("\\{").removesuffix("\\}"))
+        if len(answer) <= _MAX_LIST_CHARS
+        else []
+    )
+    numbers = [_MEMBER.fullmatch(member) for member in members]
+    return [(match["number"],) for match in numbers if match] if len(members) > 1 and all(numbers) else ()
+
+
+_SEPARATOR = re.compile(r"\s*(?:[,;，、]|\\text\s?\{\s?(?:and|or)\s?\}|\b(?:and|or)\b)\s*")
+_MEMBER = re.compile(r"\$?\s{0,2}(?:[A-Za-z](?:_\w)?\s?=\s?)?(?P<number>\d{1,12}(?:\.\d{1,12})?)\s{0,2}\$?")
+_MAX_LIST_CHARS = 120
 
 
 def _place_behind(sentence: Sentence, name: Name) -> int:
@@ -97,9 +115,14 @@ def concluded_at(text: str, end: int, answer: str) -> int | None:
 
 def _without_working(sentence: Sentence) -> Sentence:
     """The conclusion of a sentence that ends a computation: the "so it is 48" of "6 * 8 = 48, so it is 48", 48です behind なので."""
+    stops = [cue.first for cue in sentence.cues if cue.kind is Kind.SO and cue.first]
+    ought = [at for at, word in enumerate(sentence.words) if word.text in listed("ought")]
+    if stops and ought and stops[-1] < ought[-1]:
+        return Sentence(sentence.text, sentence.words[stops[-1]].start, sentence.end, sentence.stop)
     equalities = [at for at, word in enumerate(sentence.words) if word.text == "=" or _heads_check(sentence, at)]
-    stops = [cue.first for cue in sentence.cues if cue.kind is Kind.SO and cue.first] if equalities else []
-    stops = [at for at in stops or (_ends_of_premises(sentence) if equalities else ()) if at > equalities[0]]
+    stops = [
+        at for at in stops or (_ends_of_premises(sentence) if equalities else ()) if at > min(equalities, default=at)
+    ]
     if not stops:
         return sentence
     return Sentence(sentence.text, sentence.words[stops[-1]].start, sentence.end, sentence.stop)
@@ -181,7 +204,8 @@ def _is_objected(predecessors: Sequence[Sentence], answer: str) -> bool:
 
 def _objects(sentence: Sentence, number: int) -> bool:
     """Whether a sentence turns from the answer and ends by concluding a number: "But n must be even, so n = 48."."""
-    concludes = any(cue.kind is Kind.SO and 0 < cue.first < number for cue in sentence.cues)
+    stops = [cue.first for cue in sentence.cues if cue.kind is Kind.SO] or _ends_of_premises(sentence)
+    concludes = any(0 < at <= number for at in stops)
     is_left = not sentence.has(Kind.IF, 0, number)
     return concludes and is_left and sentence.begins(_BUT, 0) and _ends_near(sentence, number)
 
@@ -203,7 +227,7 @@ def _offers_other(sentence: Sentence, members: frozenset[str]) -> bool:
     """Whether a clause says nothing but that another number may be right, or is if the answer is wrong."""
     if not _SIGNS.isdisjoint(sentence.text[sentence.start : sentence.end]):
         return False
-    is_supposed = False
+    is_supposed, is_added = False, _ends_in_also(sentence)
     for first, stop in _clauses(sentence, _BUT):
         start = sentence.past_cue(first, Kind.IF)
         if start > first:
@@ -212,11 +236,19 @@ def _offers_other(sentence: Sentence, members: frozenset[str]) -> bool:
         numbers = [at for at in range(first, stop) if sentence.words[at].text[0].isdigit()]
         if len(numbers) == 1 and sentence.words[numbers[0]].text not in members:
             cues = [cue for cue in sentence.cues if first <= cue.first and cue.stop <= stop]
-            is_offered = is_supposed or any(cue.kind in _OFFERS for cue in cues)
+            is_offered = is_supposed or is_added or any(cue.kind in _OFFERS for cue in cues)
             is_denied = any(cue.kind in DENIES for cue in cues)
             if is_offered and not is_denied and _only_names(sentence, first, stop, numbers[0], cues):
                 return True
     return False
+
+
+def _ends_in_also(sentence: Sentence) -> bool:
+    """Whether a comma and a word like "too" end a sentence: "42 is a solution, too"."""
+    first = max((at + 1 for at, word in enumerate(sentence.words) if word.text in _PAUSES), default=0)
+    return first > 0 and any(
+        cue.kind is Kind.ALSO and (cue.first, cue.stop) == (first, len(sentence.words)) for cue in sentence.cues
+    )
 
 
 def _is_rejected(sentence: Sentence, first: int, stop: int) -> bool:
@@ -324,7 +356,9 @@ def _behind(text: str, end: int) -> Sequence[Sentence]:
 
 def _clauses(sentence: Sentence, members: frozenset[Kind] = _PARTS) -> Iterator[Span]:
     """The clauses between pauses and words that part them; words that only lead to a conclusion are left out."""
+    # The "no" of "42 no es válida" denies, and begins no clause.
     breaks = {cue.first for cue in sentence.cues if cue.kind in members and cue.first}
+    breaks -= {cue.first for cue in sentence.cues if cue.kind is Kind.NOT}
     first = sentence.past_cue(0, Kind.SO)
     for position in range(first, len(sentence.words)):
         is_pause = sentence.words[position].text in _PAUSES

@@ -174,7 +174,9 @@ def _with_verdicts(
         is_concluded = not slots and sentence.begins(_SO, 0)
         if clause is None and not is_concluded and names_slip(sentence, first, stop, is_led):
             clause = Clause(Verdict.REJECTS, frozenset([Slot.WRONG]), names_answer=False, is_slip=True)
-        elif clause is None and not is_own and (_defies(sentence, first, stop) or _is_unfinished(sentence, first, stop)):
+        elif (
+            clause is None and not is_own and (_defies(sentence, first, stop) or _is_unfinished(sentence, first, stop))
+        ):
             clause = Clause(Verdict.REJECTS, frozenset([Slot.THIS, Slot.WRONG]), names_answer=False)
         elif clause is None and slots and _is_computation(sentence, first, stop):
             clause = Clause(Verdict.LEADS, frozenset(), names_answer=False)
@@ -204,7 +206,9 @@ def _is_unfinished(sentence: Sentence, first: int, stop: int) -> bool:
     """Whether a clause says what is still to be done to the answer: "this must still be doubled"."""
     indices = [cue.first for cue in sentence.cues if cue.kind is Kind.MADE and first < cue.first and cue.stop == stop]
     return any(
-        sentence.words[at].text in listed("ought") and (clause := judged(sentence, first, at)) and Slot.THIS in clause.slots
+        sentence.words[at].text in listed("ought")
+        and (clause := judged(sentence, first, at))
+        and Slot.THIS in clause.slots
         for at in indices
     )
 
