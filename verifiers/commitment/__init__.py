@@ -87,7 +87,7 @@ from verifiers.commitment.mentions import (
     turned,
     without_answer,
 )
-from verifiers.commitment.names import is_another_name
+from verifiers.commitment.names import holds_name, is_another_name
 from verifiers.commitment.offers import MAX_OFFERS, NO_OFFERS, Offers
 from verifiers.commitment.parameters import ExtractionParams, OnConflict, Think
 from verifiers.commitment.readers import READERS, READERS_IF_NAMED
@@ -384,9 +384,9 @@ def _is_another(response: str, offers: Offers, proposals: Offers, channel: Chann
     if is_earlier and tells_other_case(response, offers.items[-1].outer_end, (later.outer_start, later.start)):
         return False
     text = response[later.start : later.end]
-    if any(char.isdigit() or char in "$\\" for char in text):
-        return True
-    return is_earlier and is_another_name(response, offers.items[-1], later)
+    if is_earlier and holds_name(response, offers.items[-1]) and text[0].isalpha():
+        return is_another_name(response, offers.items[-1], later)
+    return any(char.isdigit() or char in "$\\" for char in text)
 
 
 _MARKS = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE)

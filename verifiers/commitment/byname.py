@@ -44,11 +44,12 @@ def denied_at(text: str, end: int, answer: str) -> int | None:
     What is denied and then called right stands.
     """
     display = text[end:].casefold()
-    names = [name for name in (name_of(answer), *_members(answer)) if name and name[0] in display]
+    members = _members(answer)
+    names = [name for name in (name_of(answer), *members) if name and name[0] in display]
     index = None
     for sentence in _behind(text, end) if names else ():
         for name in names:
-            verdict = None if sentence.asks else verdict_on(sentence, name)
+            verdict = None if sentence.asks else verdict_on(sentence, name, is_member=name in members)
             if verdict is not None:
                 index = _place_behind(sentence, name) if verdict is Verdict.REJECTS else None
             if verdict is Verdict.REJECTS:
@@ -87,7 +88,13 @@ def concluded_at(text: str, end: int, answer: str) -> int | None:
         return at
     successors = _behind(text, end)
     last = _without_working(successors[-1]) if successors else None
-    if last is None or last.asks or not _SIGNS.isdisjoint(_without_name(last)) or not _APART.isdisjoint(last.kinds):
+    if (
+        last is None
+        or last.asks
+        or lacks_something(last)
+        or not _SIGNS.isdisjoint(_without_name(last))
+        or not _APART.isdisjoint(last.kinds)
+    ):
         return None
     numbers = [at for at, word in enumerate(last.words) if word.text[0].isdigit()]
     # "But this counts each pair twice, so we divide by 2 to get 48": the last number is the conclusion.
@@ -111,6 +118,17 @@ def concluded_at(text: str, end: int, answer: str) -> int | None:
     if is_result or _objects(last, numbers[0]) or is_verdict:
         return None if last.stance((token.start, token.end)) in UNMADE else last.start
     return None
+
+
+def lacks_something(sentence: Sentence) -> bool:
+    """Whether a sentence begins with a word like "without", or holds one in a script without spaces: その条件がなければ."""
+    text = sentence.text[sentence.start : sentence.end]
+    return sentence.words[0].text in listed("lacks") or any(
+        term in text for term in listed("lacks") if not term.isascii() and term >= _UNSPACED
+    )
+
+
+_UNSPACED = "\u0e00"
 
 
 def _without_working(sentence: Sentence) -> Sentence:
@@ -279,16 +297,18 @@ def _is_in_name(text: str, start: int) -> bool:
     return letter.isascii() and letter.isalpha()
 
 
-def verdict_on(sentence: Sentence, name: Name) -> Verdict | None:
-    """What a sentence says of a value with a name; None if a word of it says anything else."""
+def verdict_on(sentence: Sentence, name: Name, *, is_member: bool = False) -> Verdict | None:
+    """What a sentence says of a value with a name, or of the list that it is a member of; None if a word of it says anything else."""
     hit = None
     for first, stop in _clauses(sentence):
         positions = _places(sentence, name, first, stop)
-        clause = _judged(sentence, first, stop, positions or _numbered(sentence, first, stop))
+        # "Only 1 is valid" rejects the rest.
+        rest = sentence.past_cue(first, Kind.ONLY) if is_member else first
+        clause = _judged(sentence, rest, stop, positions or _numbered(sentence, rest, stop))
         if clause is None:
             return None
         if positions and clause.verdict is not Verdict.LEADS:
-            hit = clause.verdict
+            hit = clause.verdict if rest == first or clause.verdict is Verdict.REJECTS else Verdict.REJECTS
     return hit
 
 
@@ -358,7 +378,7 @@ def _clauses(sentence: Sentence, members: frozenset[Kind] = _PARTS) -> Iterator[
     """The clauses between pauses and words that part them; words that only lead to a conclusion are left out."""
     # The "no" of "42 no es válida" denies, and begins no clause.
     breaks = {cue.first for cue in sentence.cues if cue.kind in members and cue.first}
-    breaks -= {cue.first for cue in sentence.cues if cue.kind is Kind.NOT}
+    breaks -= {cue.first for cue in sentence.cues if cue.kind in _DENIALS}
     first = sentence.past_cue(0, Kind.SO)
     for position in range(first, len(sentence.words)):
         is_pause = sentence.words[position].text in _PAUSES
@@ -368,6 +388,9 @@ def _clauses(sentence: Sentence, members: frozenset[Kind] = _PARTS) -> Iterator[
             first = position + is_pause
     if any(map(is_word, sentence.words[first:])):
         yield first, len(sentence.words)
+
+
+_DENIALS = frozenset([Kind.NOT, Kind.WRONG])
 
 
 def _places(sentence: Sentence, name: Name, first: int, stop: int) -> Sequence[Span]:
@@ -427,7 +450,8 @@ def _verdict_slots(sentence: Sentence, number: int, units: frozenset[str]) -> fr
     is_verdict = False
     for first, stop in _clauses(sentence):
         is_here = first <= number < stop
-        is_unit = is_here and units.issuperset(word.text for word in sentence.words[number + 1 : stop])
+        ended = sentence.past_cue(number + 1, Kind.ENDS)
+        is_unit = is_here and units.issuperset(word.text for word in sentence.words[ended:stop])
         values = [(number, stop if is_unit else number + 1)] if is_here else []
         clause = _judged(sentence, first, stop, values)
         if clause is None and is_here:

@@ -21,6 +21,7 @@ _MAX_WORDS = 6
 _MAX_CHARS = 120
 _UNCASED = "\u0590"
 _FORMULA = re.compile(r"[\d\\$^=+*/<>{}]")
+_HELD = re.compile(r"(?=[^\W\d_]|[^\x00-\x7f])[^\\$^=+*/<>{}]{2,}")
 _COMMAND = re.compile(r"\\(?:text(?:bf|it|rm|sf|normal)?|math(?:rm|bf|it|sf)|mbox)\s?\{([^{}]*)\}")
 _WORDS = "*_`\"“”'’.,!。 "
 _SETS_OFF = (":", "：", "**", "__", '"', "“", "`")
@@ -28,10 +29,16 @@ _RIGHT = frozenset([Kind.RIGHT])
 _NAMED = frozenset([Kind.THE])
 
 
+def holds_name(text: str, offer: Offer) -> bool:
+    """Whether a mark holds words, and not a number or a formula."""
+    held = _name(text[offer.start : offer.end])
+    return _HELD.fullmatch(held) is not None
+
+
 def is_another_name(text: str, offer: Offer, later: Offer) -> bool:
     """Whether an announcement names something else than an earlier mark, which holds a name."""
     held, announced = _name(text[offer.start : offer.end]), _name(text[later.start : later.end])
-    if not held or not announced or _FORMULA.match(held) or len(held) + len(announced) > _MAX_CHARS:
+    if not announced or len(held) + len(announced) > _MAX_CHARS:
         return False
     truths = [_truth(held), _truth(announced)]
     if any(truths):

@@ -204,13 +204,9 @@ def _defies(sentence: Sentence, first: int, stop: int) -> bool:
 
 def _is_unfinished(sentence: Sentence, first: int, stop: int) -> bool:
     """Whether a clause says what is still to be done to the answer: "this must still be doubled"."""
-    indices = [cue.first for cue in sentence.cues if cue.kind is Kind.MADE and first < cue.first and cue.stop == stop]
-    return any(
-        sentence.words[at].text in listed("ought")
-        and (clause := judged(sentence, first, at))
-        and Slot.THIS in clause.slots
-        for at in indices
-    )
+    tails = [cue for cue in sentence.cues if cue.kind is Kind.MADE and first < cue.first and cue.stop == stop]
+    clauses = [judged(sentence, first, cue.first) for cue in tails if cue.stop - cue.first > 1]
+    return any(clause is not None and Slot.THIS in clause.slots for clause in clauses)
 
 
 _SPARES = frozenset([Kind.NOT, Kind.NO, Kind.SOURCE])

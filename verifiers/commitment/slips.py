@@ -17,6 +17,7 @@ from verifiers.commitment.spans import Span
 from verifiers.commitment.stance import Sentence
 
 _OPEN = frozenset([Kind.NOT, Kind.IF, Kind.MAYBE, Kind.SAID, Kind.DOUBT])
+_NOTHING = frozenset([Kind.NOT, Kind.NO])
 _OPEN_FROM_AFAR = frozenset([Kind.IF, Kind.SAID])
 
 
@@ -75,4 +76,5 @@ def _is_slip(sentence: Sentence, slip: Part, slots: list[Part], clause: Span, is
     is_of_other = not listed("temporal").isdisjoint(texts) and any(word[0].isdigit() for word in texts)
     suffix = "".join(texts)
     is_denied = not suffix.isascii() and suffix.endswith(tuple(listed("denied_endings")))
+    is_denied = is_denied or (slip.stop < len(sentence.words) and sentence.begins(_NOTHING, slip.stop))
     return not (is_open or is_of_other or is_denied)

@@ -5,7 +5,8 @@ If order mattered, the answer would be 96.       \boxed{15} Note: for n = 3, the
 
 import re
 
-from verifiers.commitment.cues import Kind, listed, words
+from verifiers.commitment.byname import lacks_something
+from verifiers.commitment.cues import Kind, words
 from verifiers.commitment.figures import last_digit_end
 from verifiers.commitment.moods import is_conditional
 from verifiers.commitment.remarks import is_place
@@ -63,16 +64,11 @@ def tells_other_case(text: str, start: int, announced: Span) -> bool:
     sentence = sentence_at(text, announced[0], start, len(text))
     noun, value = (sentence.place((at, at + 1))[0] for at in announced)
     first = sentence.past_cue(0, Kind.SO, Kind.BUT)
-    lead = text[sentence.start : announced[0]]
-    if first < noun and (sentence.past_cue(first, Kind.IF) > first or _lacks(lead, sentence.words[first].text)):
+    lead = Sentence(text, sentence.words[first].start, announced[0], "") if first < noun else None
+    if lead is not None and (sentence.past_cue(first, Kind.IF) > first or lacks_something(lead)):
         return True
     is_part = any(cue.kind is Kind.LABEL and noun < cue.first < value for cue in sentence.cues)
     return is_part and any(cue.kind is Kind.COMPLEMENT and noun < cue.first < value for cue in sentence.cues)
-
-
-def _lacks(lead: str, word: str) -> bool:
-    """Whether words before an announcement begin with one like "without", or hold one in a script without spaces."""
-    return word in listed("lacks") or any(term in lead for term in listed("lacks") if not term.isascii())
 
 
 def _last(text: str, start: int, end: int) -> Sentence | None:
