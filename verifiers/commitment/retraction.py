@@ -90,7 +90,7 @@ def retraction(text: str, answer_end: int, start: int) -> int | None:
     """
     is_own = not _OWN_ENDS.search(text, answer_end, start)
     stop = _rejected(text, answer_end, start, is_own) or _rejected_at_end(text, start)
-    stop = stop or halted_at(text, answer_end, start, _calls_right)
+    stop = stop or halted_at(text, answer_end, start, _ends_well)
     return None if stop is None or _is_affirmed_again(text, stop) else stop
 
 
@@ -307,6 +307,12 @@ def _calls_right(sentence: Sentence) -> bool:
     """Whether a clause of a sentence calls the answer right, whatever the others say: "6 * 7 = 42, good"."""
     clauses = [judged(sentence, first, stop) for first, stop in _clauses(sentence)]
     return not sentence.asks and any(clause.verdict is Verdict.AFFIRMS for clause in clauses if clause)
+
+
+def _ends_well(sentence: Sentence) -> bool:
+    """Whether a sentence ends a check well: it calls the answer right, or is a bare "Yes."."""
+    texts = [word.text for word in sentence.words if is_word(word)]
+    return _calls_right(sentence) or (bool(texts) and listed("truth").issuperset(texts))
 
 
 def _is_of_other(text: str, answer_end: int, clause: Clause, is_own: bool) -> bool:

@@ -10,8 +10,8 @@ from tests.verifiers.found import Found
 
 SAID = yaml.safe_load((Path(__file__).parents[2] / "data" / "commitment" / "byname.yaml").read_text("utf-8"))
 MARKS = [r"\boxed{48}", "<answer>48</answer>"]
-TAKES_BACK = ["wrong", "denied", "concluded"]
-STANDS = ["right", "check", "other", "each"]
+TAKES_BACK = ["wrong", "denied", "concluded", "recheck"]
+STANDS = ["right", "check", "other", "each", "without"]
 
 
 @table("language", [*SAID])
