@@ -13,11 +13,12 @@ from verifiers.commitment.cues import vocabulary
 from verifiers.commitment.folding import fold
 
 _OPERATORS = r"[-−+*/×·÷^]"
-_FORMULA = re.compile(
-    r"\$(?P<formula>[^$\n=<>≤≥≠≈~]{1,80})\$"
-    rf"|(?<![\w.])(?P<sum>\d+(?:\s?{_OPERATORS}\s?\(?\d+\)?){{1,12}})(?!\s{{0,2}}[=≠≈]|\w|\.\d)"
-    r"|(?P<list>[(\[{]\s?-?\d[\d./]{0,12}(?:\s?,\s?-?\d[\d./]{0,12}){1,6}\s?[)\]}])"
+_VALUES = (
+    re.compile(r"\$[^$\n=<>≤≥≠≈~]{1,80}\$"),
+    re.compile(rf"(?<![\w.])\d+(?:\s?{_OPERATORS}\s?\(?\d+\)?){{1,12}}(?!\s{{0,2}}[=≠≈]|\w|\.\d)"),
+    re.compile(r"[(\[{]\s?-?\d[\d./]{0,12}(?:\s?,\s?-?\d[\d./]{0,12}){1,6}\s?[)\]}]"),
 )
+"""Formulas, sums that no sign of equality follows, and lists of numbers in brackets."""
 _NAME = re.compile(r"(?<![\w\\$])[A-Z][^\W_]+(?:\s[A-Z][^\W\d_]+){0,3}(?!\w)")
 _HELD_NAME = re.compile(r"[^\W\d_][^\d\\$^=+*/<>{}()]{1,60}|[A-Z][A-Za-z\d]{1,30}")
 _RELATION = re.compile(r"\\(?:leq?|geq?|neq?|approx|equiv|sim|in|to|implies|Rightarrow)(?![A-Za-z])|[∈→⇒]")
@@ -52,8 +53,9 @@ def figured(text: str, start: int, answer: str) -> Figured:
         count += 1
         return f"{count:0{len(value)}d}"
 
-    tail = _FORMULA.sub(shown, tail)
-    return Figured(text[:start] + (_NAME.sub(shown, tail) if is_of_names else tail), is_of_names)
+    for values in (*_VALUES, *([_NAME] if is_of_names else [])):
+        tail = values.sub(shown, tail)
+    return Figured(text[:start] + tail, is_of_names)
 
 
 def _is_word(value: str) -> bool:
