@@ -68,6 +68,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    os.environ.pop("PYTEST_ADDOPTS", None)  # the options of this run are not those of the runs that tests start
     for name, why in {**LANES, ALONE: "nothing else may run beside it"}.items():
         config.addinivalue_line("markers", f"{name}: {why}")
 

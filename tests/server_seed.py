@@ -36,6 +36,7 @@ _LATER = (
     "service.cache.redis_cache",
     "service.jobs.redis_store",
     "service.recipes.shipped",
+    "service.run.server",
     "service.run.startup",
     "service.usage.redis_sharing",
     "uvicorn.lifespan.off",

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations
+from itertools import combinations, groupby
+from operator import attrgetter
 from typing import Any, Final
 
 from service.recipes.model import RouteSpec
@@ -94,13 +95,15 @@ class Table:
             AmbiguousRoutes: two routes may match the same row. The error names both.
         """
         routes = [_Route(spec, _compiled(spec.pattern)) for spec in specs]
-        for first, second in combinations(routes, 2):
-            if _clash(first, second):
-                raise AmbiguousRoutes(f"{route_text(first.spec)} and {route_text(second.spec)} may match the same row")
         self._by_kind: dict[str, Sequence[_Route]] = {
-            kind: sorted((r for r in routes if r.spec.kind == kind), key=lambda r: r.rank, reverse=True)
+            kind: sorted((r for r in routes if r.spec.kind == kind), key=attrgetter("rank"), reverse=True)
             for kind in KINDS
         }
+        for alike in (alike for ranked in self._by_kind.values() for _, alike in groupby(ranked, attrgetter("rank"))):
+            for first, second in combinations(alike, 2):
+                if _clash(first, second):
+                    both = f"{route_text(first.spec)} and {route_text(second.spec)}"
+                    raise AmbiguousRoutes(f"{both} may match the same row")
 
     def find(self, kind: str, row: Row) -> RouteSpec | None:
         """The route for the row's label of this kind."""
@@ -137,8 +140,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _clash(first: _Route, second: _Route) -> bool:
-    if first.spec.kind != second.spec.kind or first.rank != second.rank:
-        return False
+    """Whether two routes of one kind and rank may match the same row."""
     ranges = (first.spec.difficulty, second.spec.difficulty)
     if ranges[0] is not None and ranges[1] is not None and not ranges[0].meets(ranges[1]):
         return False
