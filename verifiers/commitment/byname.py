@@ -123,11 +123,12 @@ def concluded_at(text: str, end: int, answer: str) -> int | None:
 def lacks_something(sentence: Sentence) -> bool:
     """Whether a sentence begins with a word like "without", or holds one in a script without spaces: その条件がなければ."""
     text = sentence.text[sentence.start : sentence.end]
-    return sentence.words[0].text in listed("lacks") or any(
-        term in text for term in listed("lacks") if not term.isascii() and term >= _UNSPACED
-    )
+    # "Without doubt" lacks nothing.
+    begins = sentence.words[0].text in listed("lacks") and not sentence.begins(_SURELY, 0)
+    return begins or any(term in text for term in listed("lacks") if not term.isascii() and term >= _UNSPACED)
 
 
+_SURELY = frozenset([Kind.NEUTRAL, Kind.GUESS])
 _UNSPACED = "\u0e00"
 
 
@@ -390,7 +391,7 @@ def _clauses(sentence: Sentence, members: frozenset[Kind] = _PARTS) -> Iterator[
         yield first, len(sentence.words)
 
 
-_DENIALS = frozenset([Kind.NOT, Kind.WRONG])
+_DENIALS = frozenset([Kind.NOT, Kind.NO, Kind.WRONG])
 
 
 def _places(sentence: Sentence, name: Name, first: int, stop: int) -> Sequence[Span]:
@@ -432,7 +433,7 @@ def _is_verdict(sentence: Sentence, number: int, units: frozenset[str], *, is_na
     slots = _verdict_slots(sentence, number, units)
     if slots is None:
         return False
-    if _calls_right(sentence, number) or not slots.isdisjoint(_REVISES):
+    if _calls_right(sentence, number) or (not slots.isdisjoint(_REVISES) and _is_last(sentence, number, units)):
         return True
     if is_name:
         return Slot.THIS in slots and Kind.SO in sentence.kinds
@@ -455,7 +456,7 @@ def _verdict_slots(sentence: Sentence, number: int, units: frozenset[str]) -> fr
         values = [(number, stop if is_unit else number + 1)] if is_here else []
         clause = _judged(sentence, first, stop, values)
         if clause is None and is_here:
-            clause = _found(sentence, first, number, slots)
+            clause = _found(sentence, first, number, slots) if _is_last(sentence, number, units) else None
         if clause is None or clause.verdict is Verdict.REJECTS:
             return None
         slots, is_verdict = slots | clause.slots, True
@@ -475,8 +476,6 @@ def puts_in_place(text: str, start: int, span: Span, end: int) -> bool:
 
 def _found(sentence: Sentence, first: int, number: int, members: frozenset[str]) -> Clause | None:
     """The clause of a number that ends it, past the words that only say that it was found, behind a new check: "Recounting gives 42"."""
-    if not sentence.ends(number + 1):
-        return None
     said = {at for cue in sentence.cues if cue.kind in _FINDS for at in range(cue.first, cue.stop)}
     kept = [word.text for at, word in enumerate(sentence.words[first:number], first) if at not in said]
     text = " ".join([*(word for word in kept if word not in listed("totals")), VALUE])
@@ -484,6 +483,14 @@ def _found(sentence: Sentence, first: int, number: int, members: frozenset[str])
     verdict = judged(clause, 0, len(clause.words))
     is_new = verdict is not None and not _REVISES.isdisjoint(members | verdict.slots)
     return verdict if is_new else None
+
+
+def _is_last(sentence: Sentence, number: int, units: frozenset[str]) -> bool:
+    """Whether nothing but a unit stands behind a number in its clause; "all 3 conditions hold" says something of what it counts."""
+    stop = number + 1
+    while stop < len(sentence.words) and sentence.words[stop].text in units:
+        stop += 1
+    return sentence.ends(stop)
 
 
 _FINDS = frozenset([Kind.SO, Kind.CHOOSE, Kind.IS, Kind.THE])

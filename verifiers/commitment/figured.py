@@ -42,12 +42,13 @@ def figured(text: str, start: int, answer: str) -> Figured:
     is_of_names = _HELD_NAME.fullmatch(answer.strip(" .*_$")) is not None
     if not is_of_names and _SIGNS.isdisjoint(tail):
         return Figured(text, is_of_names=False)
-    held, count = _bare(answer), 0
+    held, count, values = _bare(answer), 0, _NAME
 
     def shown(match: re.Match[str]) -> str:
         nonlocal count
         value = match[0]
-        is_value = _bare(value) != held and not _RELATION.search(value) and not _is_word(value)
+        is_same = _bare(value) == held or (values is _NAME and _bare(value) in held)
+        is_value = not is_same and not _RELATION.search(value) and not _is_word(value)
         if not is_value or count >= _MAX_VALUES:
             return value
         count += 1
@@ -60,7 +61,7 @@ def figured(text: str, start: int, answer: str) -> Figured:
 
 def _is_word(value: str) -> bool:
     """Whether a capital begins a word of a lexicon, and no name: "So", "The"."""
-    return value.isalpha() and value.casefold() in vocabulary()
+    return value[1:].islower() and value.casefold() in vocabulary()
 
 
 def _bare(value: str) -> str:

@@ -67,6 +67,8 @@ def tells_other_case(text: str, start: int, announced: Span) -> bool:
     lead = Sentence(text, sentence.words[first].start, announced[0], "") if first < noun else None
     if lead is not None and (sentence.past_cue(first, Kind.IF) > first or lacks_something(lead)):
         return True
+    if Kind.CASE in sentence.kinds and _CASE.search(text, sentence.start, announced[0]):
+        return True
     is_part = any(cue.kind is Kind.LABEL and noun < cue.first < value for cue in sentence.cues)
     return is_part and any(cue.kind is Kind.COMPLEMENT and noun < cue.first < value for cue in sentence.cues)
 
