@@ -58,7 +58,8 @@ def usual_rounds(count: int) -> int:
 
 
 def swiss_round(points: Sequence[float], met: set[frozenset[int]], number: int) -> list[Pair]:
-    """The pairs of one round: neighbours by points who have not met yet. Of an odd number one is left over.
+    """The pairs of one round: neighbours who have not met yet, by their points, and of equal ones by the points of those
+    whom they met (Buchholz). Of an odd number one is left over.
 
     Args:
         points: The points of each so far.
@@ -69,7 +70,11 @@ def swiss_round(points: Sequence[float], met: set[frozenset[int]], number: int) 
     if number == 0:
         half = count // 2
         return [(at, at + half) for at in range(half)]
-    waiting = sorted(range(count), key=lambda at: (-points[at], at))
+    opponents = [0.0] * count
+    for first, second in map(tuple, met):
+        opponents[first] += points[second]
+        opponents[second] += points[first]
+    waiting = sorted(range(count), key=lambda at: (-points[at], -opponents[at], at))
     pairs: list[Pair] = []
     while len(waiting) > 1:
         first = waiting.pop(0)

@@ -282,9 +282,9 @@ def test_a_job_takes_members_of_groups(served: Any) -> None:
     alone = {"verifier": "math", "response": "\\boxed{1}", "reference": "1"}
     unnamed = {"verifier": "math", "response": "\\boxed{1}", "group": {"size": 2}}
     for _ in range(2):
-        body = job(served, [alone, *voting(150), unnamed])
+        body = job(served, [alone, *voting(70), unnamed])
         assert body["state"] == "done"
         results = sorted(body["results"], key=lambda result: int(result["index"]))
         assert results[0]["reward"] == 1
-        assert [result["reward"] for result in results[1:-1]] == [1.0] * 1050 + [0.0] * 150
+        assert [result["reward"] for result in results[1:-1]] == [1.0] * 490 + [0.0] * 70
         assert (results[-1]["status"], results[-1]["reason"]) == ("invalid", "bad_group")
