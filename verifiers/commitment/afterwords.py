@@ -22,6 +22,7 @@ _CONCLUDES = frozenset(
     ]
 )
 """Cues of a conclusion, of another value, or of a doubt. A text with one of them may be the answer itself."""
+_RIGHT = frozenset([Kind.RIGHT, Kind.YES, Kind.FITS, Kind.TRUE])
 _UNEQUAL = re.compile(r"[≠?？]|\\neq?(?![A-Za-z])|!=")
 _BRACKET = re.compile(r"(?<=[.。!！])\s{1,4}\((?P<said>[^()=\n]{1,60}=[^()=\n]{1,60})\)[\s.。]{0,4}\Z")
 _HEAD = re.compile(
@@ -56,7 +57,20 @@ def _is_apart(text: str, start: int, head: re.Match[str], end: int) -> bool:
     is_statement = (
         not sentence.asks and suffix not in ":：,，" and not text[sentence.end : head.start()].strip(" \n.。!！*_)")
     )
-    return is_statement and _CONCLUDES.isdisjoint(Sentence(text, first, end, "").kinds)
+    return is_statement and not _concludes(Sentence(text, first, end, ""))
+
+
+def _concludes(sentence: Sentence) -> bool:
+    """Whether a text concludes anything but that what was said before it is right: "7 + 8 = 15, so it is correct"."""
+    kinds = sentence.kinds & _CONCLUDES
+    if kinds != {Kind.SO}:
+        return bool(kinds)
+    first = min(cue.first for cue in sentence.cues if cue.kind is Kind.SO)
+    conclusion = [word.text for word in sentence.words[first:] if word.text[0].isalnum()]
+    is_right = conclusion[-1] in listed("truth") or any(
+        cue.kind in _RIGHT and cue.first > first for cue in sentence.cues
+    )
+    return any(word[0].isdigit() for word in conclusion) or not is_right
 
 
 def _is_of_kind(head: re.Match[str], remainder: str) -> bool:

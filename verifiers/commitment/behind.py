@@ -1,11 +1,12 @@
 """Text behind an answer that cancels it: a denial, a question, a sentence that takes it back, or another answer."""
 
 import re
+from functools import cache
 from typing import NamedTuple
 
 from verifiers.commitment.byname import denies_by_name
 from verifiers.commitment.channels import Channel
-from verifiers.commitment.cues import Kind, cues, first_word, listed, words
+from verifiers.commitment.cues import Kind, cues, first_word, listed, phrases, words
 from verifiers.commitment.figures import NUMBER
 from verifiers.commitment.folding import fold
 from verifiers.commitment.glance import may_deny, may_limit
@@ -133,7 +134,31 @@ def _doubt(text: str, start: int, span: tuple[int, int], end: int) -> Stance | N
 
 def _goes_against(sentence: Sentence, span: Span) -> bool:
     first, stop = sentence.place(span)
-    return sentence.is_named(first, stop) or sentence.is_defiant(stop)
+    return sentence.is_named(first, stop) or sentence.is_defiant(stop) or _falls_short(sentence, stop)
+
+
+def _falls_short(sentence: Sentence, stop: int) -> bool:
+    """Whether the verb behind a number says that it does not suffice: "15 coins are not enough", "15 monedas no bastan", 15枚不够."""
+    for first in range(stop, min(stop + _MAX_SUBJECT_WORDS, len(sentence.words))):
+        for size in range(1, min(_LONGEST_SHORTFALL, len(sentence.words) - first) + 1):
+            if sentence.shown(first, first + size) in _shortfalls():
+                return sentence.ends(first + size) or sentence.begins(_COMPLEMENT, first + size)
+        if not sentence.words[first].text.isalpha():
+            break
+    return False
+
+
+@cache
+def _shortfalls() -> frozenset[str]:
+    """The words of all languages for what does not suffice."""
+    return frozenset(
+        " ".join(word.text for word in words(phrase)) for entry in listed("falls_short") for phrase in phrases(entry)
+    )
+
+
+_COMPLEMENT = frozenset([Kind.COMPLEMENT])
+_MAX_SUBJECT_WORDS = 4
+_LONGEST_SHORTFALL = 6
 
 
 def is_affirmed(text: str, index: int, end: int) -> bool:

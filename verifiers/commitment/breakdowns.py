@@ -61,6 +61,8 @@ _LISTS = ("enumerates", "subsets")
 
 def _is_broken_down(head: Sentence, items: Sequence[str]) -> bool:
     """Whether words count some items, give the sum of their numbers, or count anything if there are no items."""
+    if len(items) >= _SEVERAL and head.words and head.words[-1].text == str(len(items)):
+        return head.ends_in(_TOLD, len(head.words) - 1) is not None  # "The answer is 4: 10, 20, 30, 40"
     counts = set(_counts(head))
     if not counts or head.ends_in(_TOLD, len(head.words)):
         return False
@@ -85,6 +87,7 @@ def _counts(head: Sentence) -> Iterator[float]:
 
 
 _MARKS = frozenset("$)\\")
+_SEVERAL = 3
 
 
 def _items(tail: str) -> list[str]:

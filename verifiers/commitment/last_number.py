@@ -18,8 +18,8 @@ from verifiers.commitment.cues import Kind, Word, first_word, listed, words
 from verifiers.commitment.factorials import is_factorial
 from verifiers.commitment.figures import NUMBER, OPERAND_BEFORE, last_digit_end
 from verifiers.commitment.labels import names_several
-from verifiers.commitment.latex import OPERATORS, command_at, command_before, split
-from verifiers.commitment.main_clause import without_restrictions
+from verifiers.commitment.latex import FUNCTIONS, OPERATORS, command_at, command_before, split
+from verifiers.commitment.main_clause import counted_end, without_restrictions
 from verifiers.commitment.measures import whole_measure
 from verifiers.commitment.mentions import note
 from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
@@ -65,7 +65,8 @@ _ASIDES = frozenset([",,", "()", "，，", "（）"])
 
 def read_numbers(text: str, start: int, end: int) -> Offers:
     """The numbers near the end of the text; none if the last one is part of something larger."""
-    last_digit = last_digit_end(text, start, end)
+    end = counted_end(text, start, last_digit_end(text, start, end), end)
+    last_digit = _before_name(text, start, end, last_digit_end(text, start, end))
     if last_digit is not None and is_of_absence(text, start, last_digit, end):
         return NO_OFFERS
     offers = [] if last_digit is None else _numbers(text, start, end, last_digit)
@@ -111,6 +112,23 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
     if _is_one_of_a_list(text, start, end, last) or _is_outshone(text, sentence.start, offers):
         return Offers(offers, "conflicting_answers")
     return Offers(_whole(text, start, end, offers))
+
+
+def _before_name(text: str, start: int, end: int, last_digit: int | None) -> int | None:
+    """The end of the last digits that are not of a name at the end of a sentence with figures: "64 songs on her mp3 player"."""
+    if last_digit is None or not text[:last_digit].rstrip("0123456789")[-1:].isalpha():
+        return last_digit
+    name = _NAME_BEFORE.search(text, max(start, last_digit - _NAME_CHARS), last_digit)
+    if name is None or name["word"].lower() in _NO_NAMES or not _NAME_AFTER.match(text, last_digit, end):
+        return last_digit
+    earlier = last_digit_end(text, sentence_at(text, name.start(), start, end).start, name.start())
+    return last_digit if earlier is None else earlier
+
+
+_NAME_BEFORE = re.compile(r"(?<![\w\\])(?P<word>[A-Za-z]{2,12})\d{1,3}\Z")
+_NAME_AFTER = re.compile(r"\s[A-Za-z]{2}|[.!]?\s*\Z")
+_NAME_CHARS = 20
+_NO_NAMES = FUNCTIONS - OPERATORS | {"sqrt"}
 
 
 def _without_premise(text: str, start: int, end: int, offers: list[Offer]) -> list[Offer]:

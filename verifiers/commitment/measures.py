@@ -99,15 +99,31 @@ _UNSPACED = "\u0e00"
 _MAX_UNIT_CHARS = 24
 
 
-def are_same(amount: Fraction, unit: str, other: Fraction, other_unit: str) -> bool:
+def are_same(measure: str, other: str) -> bool:
     """Whether two quantities may be the same, nearly: no two units of one family say that they are not."""
-    sizes, others = _sizes(unit), _sizes(other_unit)
-    pairs = [(amount * sizes[family], other * others[family]) for family in sizes.keys() & others.keys()]
+    sums, others = _totals(measure), _totals(other)
+    pairs = [(sums[family], others[family]) for family in sums.keys() & others.keys()]
     return not pairs or any(abs(left - right) <= left / _NEARLY for left, right in pairs)
 
 
+def _totals(measure: str) -> Mapping[int, Fraction]:
+    """The sum of the parts of a quantity, for each family of units: "1 hour and 30 minutes"."""
+    sums: Mapping[int, Fraction] | None = None
+    for part in _MEASURED.finditer(measure):
+        amount, sizes = Fraction(part["amount"].replace(",", ".")), _sizes(part["unit"])
+        amounts = {family: amount * size for family, size in sizes.items()}
+        sums = {f: sums[f] + amounts[f] for f in sums.keys() & amounts.keys()} if sums is not None else amounts
+    return sums or {}
+
+
+_MEASURED = re.compile(rf"(?P<amount>\d{{1,12}}(?:[.,]\d{{1,12}})?)[ \u00a0-]?(?P<unit>{_UNIT})")
 _NEARLY = 20
 """Rounded quantities differ by a twentieth at most."""
+
+
+def is_money(unit: str) -> bool:
+    """Whether a unit is the name of a currency, or of a part of one."""
+    return not (_sizes("dollars").keys() | _sizes("元").keys()).isdisjoint(_sizes(unit))
 
 
 @remember(256)

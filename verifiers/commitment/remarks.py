@@ -21,7 +21,7 @@ _CHARS = 240
 _SHORT = 8
 """A shorter line has no remark: `#### 18`."""
 _ENDS = " \t\r\n.。．!！*"
-_STOPS = re.compile(r"[.!?](?=\s)|[。？！\n]")
+_STOPS = re.compile(r"(?:[.?]|(?<!\d)!)(?=\s)|[。？！\n]")
 _GAP = r"[\s$\\(),，、]{0,6}"
 _EQUAL = r"(?<![A-Za-z])[A-Za-z](?:_\w)?(?:\s?=\s?[-−]?[A-Za-z\d.\\{}^/√π]{1,24}){1,3}"
 _ATTAINED = re.compile(
@@ -79,11 +79,19 @@ def _rounding() -> re.Pattern[str]:
 def _is_attained(text: str, origin: int, start: int, end: int) -> bool:
     """Whether a part of a text only says for which values of letters something is so: "attained at x = 3", 此时x=3."""
     stated = _ATTAINED.fullmatch(text, start, end) if "=" in text[start:end] else None
-    if stated is None or not any(map(is_place, _around(stated))) or _is_other_case(text, origin, start, end):
+    if stated is None or _is_other_case(text, origin, start, end):
+        return False
+    if not any(map(is_place, _around(stated))) and not _is_bracketed(text, origin, stated):
         return False
     lead = Sentence(text, start, stated.end("lead"), "")
     is_clause = lead.words and lead.begins(_SUBJECTS, 0)
     return not is_clause and _MORE.isdisjoint(lead.kinds) and Kind.NOT not in lead.kinds
+
+
+def _is_bracketed(text: str, origin: int, stated: re.Match[str]) -> bool:
+    """Whether values of letters alone stand in brackets behind an announced answer: "The answer is 15 (x = 3, y = 5)"."""
+    is_alone = not stated["lead"].strip() and text[stated.start() - 1] in "(（"
+    return is_alone and Kind.ANSWER in Sentence(text, origin, stated.start(), "").kinds
 
 
 def _is_other_case(text: str, origin: int, start: int, end: int) -> bool:
@@ -169,9 +177,12 @@ _UNSPACED = "\u0e00"
 
 def _is_reason(text: str, start: int, tail: int, end: int) -> bool:
     """Whether a part of a text gives the reason for the value before it, which is announced or not stated by the reason."""
-    if not begins_with(text, tail, end, Kind.BECAUSE) or _STOPS.search(text, tail, end):
-        return False
     first = first_word(text, tail, end)
+    is_led = begins_with(text, tail, end, Kind.BECAUSE) or (
+        first in listed("causes") and _tells_relation(text, tail, end)
+    )
+    if not is_led or _STOPS.search(text, tail, end):
+        return False
     if first in _english() and first not in listed("causes"):
         return False
     reason = Sentence(text, tail, end, "")
@@ -183,6 +194,35 @@ def _is_reason(text: str, start: int, tail: int, end: int) -> bool:
     number = _LAST_NUMBER.search(text, tail, end)
     index = reason.place(number.span(1))[1] if number else 0
     return number is not None and number[1][-1] not in "=≈:" and reason.ends_in(_IS, index) is None
+
+
+def _is_related(text: str, start: int, end: int) -> bool:
+    """Whether a part of a text holds a relation that gives no value: "x > 0", "in (0, 5)"."""
+    return _BOUNDS.search(text, start, end) is not None
+
+
+_BOUNDS = re.compile(
+    r"[<>≤≥∈≠]|\\(?:[lg]eq?|[lg]t|in|neq?)(?![A-Za-z])|[(\[][-−\d\\][^()\[\]]{0,24},[^()\[\]]{1,24}[)\]]"
+)
+
+
+def _tells_relation(text: str, start: int, end: int) -> bool:
+    """Whether a part of a text holds a relation of any kind: "as x > 0", "as 7 + 8 = 15"."""
+    return "=" in text[start:end] or _is_related(text, start, end)
+
+
+def _is_property(text: str, start: int, tail: int, end: int) -> bool:
+    """Whether a part of a text only says of the value before it what holds for it: "which is less than 5", "satisfying x < 5"."""
+    if first_word(text, tail, end) not in listed("relatives") | listed("restricts") or _STOPS.search(text, tail, end):
+        return False
+    clause = Sentence(text, tail, end, "")
+    if not clause.kinds.isdisjoint((_MORE - {Kind.SO}) | {Kind.NOT, Kind.IF}):
+        return False
+    is_fit = Kind.FITS in clause.kinds and "=" in text[tail:end]
+    numbers = [at for at, word in enumerate(clause.words) if word.text[0].isdigit()]
+    is_bound = any(cue.kind is Kind.BOUND and cue.stop <= min(numbers, default=0) for cue in clause.cues)
+    is_bound = is_bound or _is_related(text, tail, end)
+    return is_fit or (is_bound and "=" not in text[tail:end])
 
 
 def _is_rejection(text: str, start: int, tail: int, end: int) -> bool:
@@ -213,4 +253,4 @@ def _english() -> frozenset[str]:
 
 
 _IS = frozenset([Kind.IS])
-_REMARKS = (_is_attained, _is_reason, _is_rounding, _is_rejection)
+_REMARKS = (_is_attained, _is_reason, _is_property, _is_rounding, _is_rejection)

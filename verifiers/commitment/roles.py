@@ -52,6 +52,8 @@ _POWER = r"[A-Za-z)\]}][ ]?(?:\^[ ]?\{?[ ]?\w{1,3}[ ]?\}?|[²³⁰¹⁴-⁹ⁿ])
 _FUNCTION = r"(?<![a-z])(?:sin|cos|tan|log|ln|sqrt)(?:[ ]?[({]\w{1,3}[)}]|[ ]\w{1,3}|[xyzθαβ\d]\w?)|√\w+"
 _SIDE = re.compile(rf"(?:{_MULTIPLE}|{_POWER}|\|(?-i:[^|\nA-Z]{{1,20}})\||{_FUNCTION})\Z", re.IGNORECASE)
 """A side of an equation that is a multiple, a power or a function of the unknown, not a name or a sum."""
+_POWER_OF_FIGURES = re.compile(r"\([-\d.,/+*× ]{1,24}\)\s?(?:\^\s?\{?\s?\d{1,3}\s?\}?|[²³⁰¹⁴-⁹])\Z")
+"""A power that is no unknown's: `(20)^2`."""
 _MAX_APART_WORDS = 4
 _EDGES = " $*("
 
@@ -144,6 +146,8 @@ def _is_other_side(prefix: str) -> bool:
     """Whether a side of an equation is not the unknown (`x^2 = 9`), or is only supposed (`where x = 4`)."""
     prefix = prefix.rstrip(_EDGES)
     if prefix[-1:].isdecimal() and not any(char in prefix[-24:] for char in "^√\\|("):
+        return False
+    if _POWER_OF_FIGURES.search(prefix):
         return False
     return (
         bool(_SIDE.search(prefix)) or ends_with(prefix, Kind.MADE) or _is_supposed(Sentence(prefix, 0, len(prefix), ""))

@@ -677,7 +677,7 @@ class Sentence:
 
     def _governed(self, first: int, spans: Sequence[Span]) -> Stance | None:
         """The stance that a cue before a mention gives to it."""
-        if self._is_unreal(first) or self._is_operand(first) or self.is_property(first):
+        if self._is_unreal(first) or self._is_operand(first) or self.is_property(first) or self._is_landmark(first):
             return Stance.SUPPOSED
         if self._is_improbable(first):
             return Stance.HEDGED
@@ -692,7 +692,7 @@ class Sentence:
                 neighbour.kind in ANNOUNCES and neighbour.first <= cue.first < neighbour.stop for neighbour in self.cues
             ):
                 continue
-            if cue.kind is Kind.MAYBE and (self._is_relative(cue, first) or self.begins(_ONLY, cue.stop)):
+            if cue.kind is Kind.MAYBE and (self._is_settled(cue, first) or self.begins(_ONLY, cue.stop)):
                 continue
             if cue.kind is Kind.NOT and (self.is_beyond(cue) or self._is_in_limit(cue)):
                 continue
@@ -750,6 +750,17 @@ class Sentence:
         nouns = [cue.stop for cue in self.cues if cue.kind is Kind.ANSWER and first - 2 <= cue.stop < first]
         is_owned = any(self.words[stop].text in listed("owns") for stop in nouns)
         return is_owned and _TELLS.isdisjoint(word.text for word in self.words[first:])
+
+    def _is_landmark(self, first: int) -> bool:
+        """Whether a mention only says where something else is: "the option after B", "the opposite of B"."""
+        if not first or self.words[first - 1].text not in _last_of_beside():
+            return False
+        for start in range(max(0, first - _MAX_BESIDE_WORDS), first):
+            if self.shown(start, first) in listed("contrary"):
+                return True
+            if self.shown(start, first) in listed("beside"):
+                return any(cue.kind in _NAMED and start - 2 <= cue.stop <= start for cue in self.cues)
+        return False
 
     def _is_unreal(self, first: int) -> bool:
         """Whether an answer is told for what is not the case: "if x were 3, the answer would be 12"."""
@@ -827,6 +838,19 @@ class Sentence:
         """Whether another clause begins between a verb and a mention: "x would be odd, so the answer is"."""
         cues = [cue for cue in self.cues if verb < cue.first and cue.stop <= first]
         return any(cue.kind in _ENDS_SCOPE or (cue.kind is Kind.IS and cue.first > verb + 2) for cue in cues)
+
+    def _is_settled(self, cue: Cue, first: int) -> bool:
+        """Whether a doubt only says which noun is meant, or what somebody is able to do with a number of things."""
+        return self._is_relative(cue, first) or self._is_ability(cue, first)
+
+    def _is_ability(self, cue: Cue, first: int) -> bool:
+        """Whether a modal has a subject that acts, and a verb before a counted noun: "he could buy 9 games"; not "it could take 9 days"."""
+        if self.words[cue.first].text not in listed("ability") or cue.first == 0 or cue.stop >= first:
+            return False
+        noun = self.past(first + 1, _CLOSES)
+        is_counted = noun < len(self.words) and self.words[noun].text.isalpha() and not self.at(noun)
+        is_acting = self.words[cue.first - 1].text not in listed("turning") | listed("impersonal")
+        return is_acting and is_counted and not any(cue.stop <= verb.first < first for verb in self.cues)
 
     def _is_relative(self, cue: Cue, first: int) -> bool:
         """Whether a doubt only says which noun is meant, and a verb behind it what that is: "the number that may be needed is 5"."""
@@ -1109,6 +1133,13 @@ def _limits() -> frozenset[str]:
     return frozenset(" ".join(word.text for word in words(phrase)) for entry in terms for phrase in phrases(entry))
 
 
+@cache
+def _last_of_beside() -> frozenset[str]:
+    return frozenset(phrase.split()[-1] for phrase in listed("beside") | listed("contrary"))
+
+
+_NAMED = frozenset([Kind.ANSWER, Kind.NOUN])
+_MAX_BESIDE_WORDS = 4
 _OPENING = frozenset([Kind.IF, Kind.BUT, Kind.OR, Kind.MAYBE])
 _WAVERS = frozenset([Kind.MAYBE, Kind.LIKELY, Kind.DOUBT])
 _PREFERS = frozenset([Kind.CHOOSE, Kind.FITS, Kind.SO, Kind.ANSWER, Kind.CALLED])

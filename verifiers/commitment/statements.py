@@ -32,7 +32,7 @@ _SOLUTIONS = re.compile(
     r"\b(?:has|have|is|are|exists?)\s[*_]{0,3}(?P<word>(?:no|infinitely\smany)\s(?:[a-z]{3,9}\s)?solutions?)[*_]{0,3}$",
     re.I,
 )
-_FORMULA = re.compile(r"\$[^$\n]{1,300}\$|\\\((?:(?!\\\)).){1,300}\\\)|\*\*[^*\n]{1,80}\*\*")
+_FORMULA = re.compile(r"\$(?:[^$\n\\]|\\.){1,300}\$|\\\((?:(?!\\\)).){1,300}\\\)|\*\*[^*\n]{1,80}\*\*")
 _ONLY_NUMBER = re.compile(rf"\s?{NUMBER}\s?[°%]?\s?(?:(?!pi(?![A-Za-z]))[A-Za-z]{{1,16}})?")
 _SIDE = r"[-−+]?(?:[\d.,]*[\d√π]|[\w{}\\^/().√π]{1,40}(?<![.]))"
 _CASE = re.compile(
@@ -480,9 +480,26 @@ def _leads(sentence: Sentence) -> list[int]:
     ]
     leads += [index + 1 for index in range(len(phrase)) if _is_verb(sentence, index) and _begins_formula(phrase, index)]
     leads += [cue.stop + 1 for cue in sentence.cues if cue.kind is Kind.HAS and _is_noun(sentence, cue.stop)]
-    equals = next((at for at, word in enumerate(phrase) if not word.text.isalpha()), 0)
-    leads += [equals + 1] if equals and phrase[equals].text == "=" and _is_name(sentence, phrase[:equals]) else []
+    leads += _last_side(sentence)
     return leads + [index + 1 for index, word in enumerate(phrase) if word.text in ":："]
+
+
+def _last_side(sentence: Sentence) -> list[int]:
+    """The place behind the last equality sign of a calculation that a name, or a sign at the start of its line, begins: 解:原式=2a+b."""
+    phrase = sentence.words
+    equals = [at for at, word in enumerate(phrase) if word.text == "="]
+    if not equals:
+        return []
+    stop = equals[0] - (equals[0] > 0 and phrase[equals[0] - 1].text == "$")
+    first = stop
+    while first and phrase[first - 1].text.isalpha():
+        first -= 1
+    is_start = not first or phrase[first - 1].text in _NAME_STARTS
+    is_named = is_start and (first == stop == 0 or (first < stop and _is_name(sentence, phrase[first:stop])))
+    return [equals[-1] + 1] if is_named else []
+
+
+_NAME_STARTS = frozenset(":：】")
 
 
 def _is_name(sentence: Sentence, phrase: Sequence[Word]) -> bool:
@@ -513,7 +530,12 @@ def _behind_verb(sentence: Sentence, start: int, end: int) -> Span | None:
         first = opening
         if lead:
             first = _past_emphasis(text, start, strip(text, sentence.words[lead].start, end)[0])
-        span = _expression(text, first, end) or _with_nouns(sentence, first, end) or _with_unit(sentence, first, end)
+        is_within = text.endswith("$", start, end) and text.count("$", start, first) % 2 == 1
+        span = (
+            _expression(text, first, end - is_within)
+            or _with_nouns(sentence, first, end)
+            or _with_unit(sentence, first, end)
+        )
         if span is not None:
             return span
     return _behind_subject(sentence, start, end)
@@ -610,7 +632,7 @@ def _expression(text: str, start: int, end: int) -> Span | None:
 
 
 _FUNCTION = r"(?<![A-Za-z])(?:(?:sqrt|log|ln|exp|sin|cos|tan)(?:\s?\(|\s[a-z]\b)|pi(?![A-Za-z]))"
-_SIGNS = re.compile(rf"{_FUNCTION}|[∞=<>≤≥^+*/√π]|\\[a-zA-Z]|\d\s?[a-z]\b|[-−]\s?\w|\d:\d|\d_\{{?\d")
+_SIGNS = re.compile(rf"{_FUNCTION}|[∞=<>≤≥^+*/√π]|\\[a-zA-Z]|\d\s?[a-z]\b|(?<![^\W\d_]{{2}})[-−]\s?\w|\d:\d|\d_\{{?\d")
 
 
 def narrowed(text: str, start: int, end: int) -> Span:

@@ -174,6 +174,7 @@ class FirstLook:
         if self.is_sound and answer is not None and extraction.span and extraction.channel is Channel.FINAL_STATEMENT:
             first = max(0, extraction.span[0] - _AROUND_CHARS)
             answer = answer if says_what_is(response, first, extraction.span) else _value_of(answer)
+            answer = _last_sum(answer) or answer
         if answer is not None and extraction.span is not None and not is_number(answer):
             figures = parts.in_figures(answer, response[: extraction.span[1]][-_AROUND_CHARS:])
             is_cut_out = figures != answer and extraction.channel is Channel.LAST_NUMBER
@@ -222,6 +223,20 @@ def _value_of(equation: str) -> str:
     return right.strip() if is_value else equation
 
 
+def _last_sum(statement: str) -> str | None:
+    """The number that the last of several formulas gives to a sum of letters: "$m = 2$ and $n = 21$, and $m + n = 23$"; None if none does."""
+    formulas = _FORMULA.findall(statement)
+    sides = formulas[-1].strip("$\\() ").split("=") if len(formulas) > 1 else []
+    if len(sides) < _FEWEST_SIDES:
+        return None
+    left, *between, right = sides
+    is_sum = _SUM.fullmatch(left) is not None and is_number(right.strip())
+    return right.strip() if is_sum and not any(map(_LETTER.search, between)) else None
+
+
+_FORMULA = re.compile(r"\$[^$]{1,120}\$|\\\((?:(?!\\\)).){1,120}\\\)")
+_FEWEST_SIDES = 2
+_SUM = re.compile(r"\s?\d{0,4}[a-z](?:\s?[-+]\s?\d{0,4}[a-z]){1,4}\s?")
 _LETTER, _COMMAND, _RELATION = (
     re.compile(r"[a-z]"),
     re.compile(r"\\[a-zA-Z]+"),

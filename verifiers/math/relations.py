@@ -71,7 +71,7 @@ def _names_one(node: Node, value: Node | None) -> bool:
 
 def _combines_values(node: Node, value: Node | None) -> bool:
     r"""Whether a node combines values of functions, `f(x) - g(x)`, and the other side has none: no functional equation."""
-    if node.kind not in _COMBINED or (value is not None and _is_partly_unknown(value)):
+    if node.kind not in _COMBINED or node.kind == "neg" or (value is not None and _is_partly_unknown(value)):
         return False
     called = node.args[:-1] if node.kind == "*" and node.args[-1].kind in ("sym", "num") else ()
     if called:  # (f + g)(x), which is read as a product

@@ -148,10 +148,11 @@ def _wrong(found: Found, name: str, response: str, params: dict[str, Any]) -> st
 def _is_same(text: str, extracted: str | None) -> bool:
     """Whether a mention is the extracted answer, which may have a unit from behind a box, or ASCII marks in a number.
 
-    Several numbers may be written anew: 3분의 2 as 2/3, two boxes as a list.
+    Several numbers may be written anew: 3분의 2 as 2/3, two boxes as a list. An equation tells its last side: "$m + n = 23$".
     """
     shown = text.translate(_ASCII_MARKS)
-    if extracted is None or shown == extracted or extracted.startswith(shown):
+    last_side = shown.rstrip("$ ").rpartition("=")[2].strip()
+    if extracted is None or extracted in (shown, last_side) or extracted.startswith(shown):
         return extracted is not None
     numbers = Counter(_DIGITS.findall(extracted))
     return numbers.total() > 1 and numbers <= Counter(_DIGITS.findall(shown))
