@@ -114,13 +114,12 @@ def _exam() -> Iterator[Rows]:
 
 
 def _letters(name: str, rows: Sequence[Mapping[str, Any]]) -> Rows:
-    """Rows of multiple choice without those that a careful reader would label otherwise (`doubt` says why)."""
-    kept = [row for row in rows if "doubt" not in row]
+    """Rows of multiple choice. Those that a careful reader would label otherwise (`doubt` says why) count as they are labelled."""
     items = [
         {"verifier": "multiple_choice", "reference": row["gold"], "response": row["response"], "params": _params(row)}
-        for row in kept
+        for row in rows
     ]
-    return Rows(name, items, [row["expected"] for row in kept])
+    return Rows(name, items, [row["expected"] for row in rows])
 
 
 def _params(row: Mapping[str, Any]) -> dict[str, Any]:
