@@ -15,7 +15,7 @@ from tests.graders import page
 from tests.graders.bench import Answer, Environment, Tally, by_set, checked, judged, table
 from tests.graders.sets import Recording, all_sets, is_of_letters, recording, xverify_examples
 
-MOST = 250
+MOST = 100
 """Rows of a set."""
 
 

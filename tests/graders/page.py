@@ -81,6 +81,7 @@ def write(tallies: Sequence[Tally], *, page: Path = PAGE, rows: Path = ROWS) -> 
     rows.write_text(
         TEMPLATE.read_text(encoding="utf-8").replace(f"{_DATA_BEGIN}{_DATA_END}", _script(tallies)), encoding="utf-8"
     )
+    tallies = read(rows)
     before, rest = page.read_text(encoding="utf-8").split(_BEGIN)
     measured = [*standing(tallies), "", *table(tallies), "", *by_set(tallies), "", *_own_disagreements(tallies)]
     lines = [f"{before}{_BEGIN}", *measured, f"{_END}{rest.split(_END)[1]}"]
