@@ -124,6 +124,7 @@ _TRAINERS: Final = "client/README.md"
 _TOLD: Final = re.compile(r"(^```[\s\S]*?^```$|`[^`\n]*`)", re.MULTILINE)
 """Code, in which nothing is a link."""
 _LINK: Final = re.compile(r"(?<=\]\()([^)\s#]+)(?=[)#])")
+_AS_THEY_ARE: Final = frozenset([".html", ".md", ".png", ".svg"])
 _LANGUAGES: Final = {".py": "python", ".sh": "sh", ".yaml": "yaml", ".yml": "yaml", ".toml": "toml"}
 
 
@@ -156,9 +157,9 @@ def build(out: Path, url: str, work: Path = _WORK) -> None:
     for path, text in (*pages.items(), *_files(pages)):
         (source / path).parent.mkdir(parents=True, exist_ok=True)
         (source / path).write_text(_shown_links(path, text, pages), encoding="utf-8")
-    for picture in (ROOT / "docs/images").iterdir():
-        (source / "docs/images").mkdir(parents=True, exist_ok=True)
-        shutil.copy(picture, source / "docs/images")
+    for file in (*(ROOT / "docs/images").iterdir(), *(ROOT / "docs").glob("*.html")):
+        (source / file.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, source / file.relative_to(ROOT))
     shutil.rmtree(out, ignore_errors=True)
     shutil.move(render(work, sections), out)
 
@@ -223,7 +224,7 @@ def _files(pages: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         path = ROOT / target
         if not path.exists():
             continue  # --strict tells the link
-        if path.suffix in {".md", ".png", ".svg"}:
+        if path.suffix in _AS_THEY_ARE:
             continue
         files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
         visible = [file for file in files if "__pycache__" not in file.parts]
@@ -255,7 +256,7 @@ def _shown_links(source: str, text: str, pages: Mapping[str, str]) -> str:
         if "://" in target or target.startswith("mailto:"):
             return target
         path = _resolved(source, target)
-        is_shown = path not in pages and not path.endswith((".md", ".png", ".svg")) and (ROOT / path).exists()
+        is_shown = path not in pages and Path(path).suffix not in _AS_THEY_ARE and (ROOT / path).exists()
         return f"{target.rstrip('/')}.md" if is_shown else target
 
     return _outside_code(text, lambda part: _LINK.sub(shown, part))

@@ -173,13 +173,16 @@ def forget() -> None:
 
 
 def find_libraries() -> None:
-    """Find the memories of libraries. Call it when all are imported."""
+    """Find the memories of libraries. Call it when all are imported.
+
+    Each refers to its type. A list of all objects would write to all of them, and so copy the pages that forks share.
+    """
     is_frozen = gc.get_freeze_count() > 0
     gc.unfreeze()  # what is frozen is not listed
     ours = {id(function.cached) for function in _functions}
     _libraries.caches[:] = [
         cache
-        for cache in gc.get_objects()
+        for cache in gc.get_referrers(_lru_cache_wrapper)
         if isinstance(cache, _lru_cache_wrapper) and id(cache) not in ours and _is_bounded(cache)
     ]
     if is_frozen:

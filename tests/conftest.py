@@ -236,8 +236,9 @@ def _started(
     return subprocess.Popen(whole, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment, cwd=ROOT)
 
 
-def rewardline(*arguments: object, **settings: str) -> subprocess.CompletedProcess[str]:
+def rewardline(*arguments: object, text: str | None = None, **settings: str) -> subprocess.CompletedProcess[str]:
     """Run a command to its end, with `REWARDLINE_<NAME>` settings. It has no boxes unless `sandbox` says otherwise.
+    `text` is what it reads from standard input.
 
     It is forked like servers, from a process that has imported what commands import.
     """
@@ -246,13 +247,25 @@ def rewardline(*arguments: object, **settings: str) -> subprocess.CompletedProce
     command = [*map(str, arguments)]
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8") as errors,
-        _seed.fork(command, environment, errors) as process,
+        _with_text(text) as file,
+        _seed.fork(command, environment, errors, file) as process,
     ):
         assert process.stdout is not None
         output = process.stdout.read()
         code = process.wait(120)
         errors.seek(0)
         return subprocess.CompletedProcess(command, code, output, errors.read())
+
+
+@contextmanager
+def _with_text(text: str | None) -> Iterator[IO[str] | None]:
+    if text is None:
+        yield None
+        return
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as file:
+        file.write(text)
+        file.seek(0)
+        yield file
 
 
 def _await_readiness(url: str) -> None:

@@ -106,13 +106,15 @@ class Seed:
         """
         return _foreign(environment) == self._environment
 
-    def fork(self, arguments: Sequence[str], environment: Mapping[str, str], stderr: IO[str]) -> ForkedServer:
+    def fork(
+        self, arguments: Sequence[str], environment: Mapping[str, str], stderr: IO[str], stdin: IO[str] | None = None
+    ) -> ForkedServer:
         """Run `rewardline` with these arguments and variables, on the cores of the calling thread."""
         own = {name: value for name, value in environment.items() if name.startswith(_OWN)}
         readable, writable = os.pipe()
         stdout = open(readable, encoding="utf-8")  # noqa: SIM115 - closed with the server
         try:
-            return self._fork([arguments, own], writable, stderr.fileno(), stdout)
+            return self._fork([arguments, own], writable, stderr.fileno(), stdout, stdin)
         finally:
             os.close(writable)
 
@@ -129,11 +131,14 @@ class Seed:
     def has_begun(self) -> bool:
         return self._control is not None
 
-    def _fork(self, what: list[Any], one: int, other: int, stdout: IO[str] | None) -> ForkedServer:
+    def _fork(
+        self, what: list[Any], one: int, other: int, stdout: IO[str] | None, stdin: IO[str] | None = None
+    ) -> ForkedServer:
         request = json.dumps([*what, sorted(os.sched_getaffinity(0))]).encode()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            socket.send_fds(self._begun(), [request], [one, other, theirs.fileno()])
+            more = [] if stdin is None else [stdin.fileno()]
+            socket.send_fds(self._begun(), [request], [one, other, theirs.fileno(), *more])
         number = ours.recv(_MANY_BYTES)
         assert number, "the process that servers are forked from has ended"
         return ForkedServer(int(number), stdout, ours)

@@ -6,6 +6,7 @@ dies, the next one is started in the usual way.
 """
 
 import gc
+import importlib
 import json
 import os
 import select
@@ -13,32 +14,60 @@ import signal
 import socket
 import sys
 import traceback
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any, NoReturn
 
-import service.cache.redis_cache
-import service.jobs.redis_store
-import service.run.server
-import service.usage.redis_sharing  # noqa: F401 - what `main` imports, and what it loads later
+import msgspec
+
 from sandbox.workers import Workers, link, zygote
 from sandbox.workers.frames import Order
+from sandbox.workers.functions import Function
 from service.__main__ import main
 from service.cli.main import COMMANDS, application
-from verifiers import registry
+from verifiers import commitment, registry
 from verifiers.base import Resources
 
 _MANY_BYTES = 65536
+_LATER = (
+    "pydantic.v1",
+    "sandbox.containers.docker",
+    "service.cache.redis_cache",
+    "service.jobs.redis_store",
+    "service.recipes.shipped",
+    "service.run.startup",
+    "service.usage.redis_sharing",
+    "uvicorn.lifespan.off",
+    "uvicorn.protocols.websockets.websockets_sansio_impl",
+)
+"""What a server imports while it starts."""
 
 
 def prepare() -> None:
     """Import and warm up what servers and their workers need."""
+    for name in _LATER:
+        importlib.import_module(name)
     workers = Workers(1)
+    workers.register(commitment.LOAD)
     registry.load(Resources(workers))
     application(*COMMANDS)
+    commitment.load()
     zygote._load(workers._order)
+    zygote._load = partial(_load_rest, zygote._load, _payloads(workers._order))
     gc.collect()
     gc.freeze()  # the garbage collector must not visit, and so copy, the shared objects in each fork
+
+
+def _payloads(order: Order) -> set[bytes]:
+    return {msgspec.msgpack.encode((*task[:2], payload)) for task in order.tasks for payload in task[2]}
+
+
+def _load_rest(load: Callable[[Order], list[Function]], warmed: set[bytes], order: Order) -> list[Function]:
+    """Load an order without the payloads that were tried before the fork."""
+    for module, name, payloads, _ in order.tasks:
+        payloads[:] = [one for one in payloads if msgspec.msgpack.encode((module, name, one)) not in warmed]
+    return load(order)
 
 
 def be_forked(control: socket.socket) -> None:
@@ -56,7 +85,7 @@ def be_forked(control: socket.socket) -> None:
             os.read(readable, _MANY_BYTES)
             _tell_ends(endings)
             continue
-        request, fds, _, _ = socket.recv_fds(control, _MANY_BYTES, 3)
+        request, fds, _, _ = socket.recv_fds(control, _MANY_BYTES, 4)
         if not request:
             for pid in endings:
                 os.kill(pid, signal.SIGTERM)
@@ -70,7 +99,7 @@ def be_forked(control: socket.socket) -> None:
             os.sched_setaffinity(0, cores)
             if arguments is None:
                 _become_zygote(fds[0])
-            for number, stream in enumerate(fds[:2], start=1):
+            for number, stream in zip((1, 2, 0), (*fds[:2], *fds[3:]), strict=False):
                 os.dup2(stream, number)
             for fd in (readable, writable, *fds, *(ending.detach() for ending in (control, *endings.values()))):
                 os.close(fd)
@@ -80,7 +109,7 @@ def be_forked(control: socket.socket) -> None:
             _fork_zygote()
             os.environ.update(own)
             return
-        for stream in fds[:2]:
+        for stream in (*fds[:2], *fds[3:]):
             os.close(stream)
         endings[pid] = socket.socket(fileno=fds[2])
         endings[pid].send(str(pid).encode())

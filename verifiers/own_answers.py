@@ -1,6 +1,11 @@
 """Writes a reference as a response: in the channel that the parameters read, behind thinking if they require it."""
 
+from typing import Final
+
 from verifiers.commitment import Channel, ExtractionParams
+
+STAND_IN: Final = "\ue000stand-in\ue000"
+"""A reference that is there only so that the answers of responses are found: it is compared with none of them."""
 
 _WRITTEN = {
     Channel.BOXED: "\\boxed{{{}}}",

@@ -9,10 +9,11 @@ Verifiers hold this object from the start. A program that comes while boxes are 
 
 import asyncio
 import contextlib
+import importlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import structlog
 
@@ -22,7 +23,7 @@ from sandbox.base import Built, Program, Run, RunResult, Sandbox, SandboxUnavail
 from sandbox.boxes.backend import Backend, BoxSize
 from sandbox.boxes.local import LocalBackend
 from sandbox.boxes.pool import Counters, PooledSandbox
-from sandbox.boxes.remote import RemoteSandbox, TlsFiles
+from sandbox.boxes.remote import TlsFiles
 from sandbox.versions import find_versions
 from service.backends import docker_library
 from service.cancellation import cancel
@@ -31,6 +32,9 @@ from service.observe.metrics import Metrics
 from service.settings import Settings
 from service.tenant import RUN
 from service.usage.ledger import REASON, Ledger
+
+if TYPE_CHECKING:
+    from sandbox.boxes.remote.remote import RemoteSandbox  # its library is loaded only where there are box hosts
 
 STATES: Final = ("starting", "ready", "lost", "unavailable")
 
@@ -49,7 +53,7 @@ async def attack(sandbox: Sandbox) -> self_check.Report:
     return await self_check.check(sandbox, self_check.SHORT)
 
 
-Held = PooledSandbox | RemoteSandbox
+Held: TypeAlias = "PooledSandbox | RemoteSandbox"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +108,10 @@ def _pooled(settings: Settings, backend: Backend) -> PooledSandbox:
     )
 
 
-def _remote(settings: Settings) -> RemoteSandbox:
+def _remote(settings: Settings) -> "RemoteSandbox":
+    kind: type[RemoteSandbox] = importlib.import_module("sandbox.boxes.remote.remote").RemoteSandbox
     key = settings.box_hosts_key
-    return RemoteSandbox(
+    return kind(
         settings.box_hosts,
         None if key is None else key.get_secret_value(),
         slots=settings.slot_count,

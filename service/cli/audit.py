@@ -16,7 +16,7 @@ from service.cli.local_scorer import versions_here
 from service.dataset_audit.audit import audit
 from service.dataset_audit.page import html
 from service.dataset_audit.report import Report
-from service.dataset_audit.rows import Columns, read
+from service.dataset_audit.rows import Choice, Columns, read
 from service.recipes.files import BadRecipes
 from service.rollouts.bad_input import BadInput
 from service.row_files.reading import BadData
@@ -53,6 +53,8 @@ def command(
     ] = None,
     params_field: Annotated[str | None, typer.Option(help="The verifier's parameters; default: params.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="The first rows of each file alone.")] = None,
+    sample: Annotated[int | None, typer.Option(min=1, help="So many rows of each file, by chance.")] = None,
+    seed: Annotated[int, typer.Option(help="For --sample: the same seed takes the same rows.")] = 0,
     config: Annotated[Path | None, typer.Option(help="YAML file of options (service/settings.py).")] = None,
     report: Annotated[
         Path | None, typer.Option("-o", "--report", help="All findings as JSON, or as a page if it ends in .html.")
@@ -71,7 +73,9 @@ def command(
         with inputs(file) as files:
             if report is not None and len(files) > 1:
                 raise BadInput(f"{file} has {len(files)} files, and --report is of one; name one file")
-            for path, result in zip(files, uvloop.run(_audit(files, columns, chosen, limit)), strict=True):
+            for path, result in zip(
+                files, uvloop.run(_audit(files, columns, chosen, Choice(limit, sample, seed))), strict=True
+            ):
                 if not result.rows:
                     raise BadInput(f"{path} has no rows")
                 name = "standard input" if file == STDIN else str(path)
@@ -93,7 +97,7 @@ def _write(report: Path, name: str, result: Report) -> None:
     report.write_text(text, encoding="utf-8")
 
 
-async def _audit(files: Sequence[Path], columns: Columns, chosen: settings.Settings, limit: int | None) -> list[Report]:
+async def _audit(files: Sequence[Path], columns: Columns, chosen: settings.Settings, choice: Choice) -> list[Report]:
     """A report of each file."""
     with err.status("reading") as status:
 
@@ -101,7 +105,7 @@ async def _audit(files: Sequence[Path], columns: Columns, chosen: settings.Setti
             status.update(f"{so_far.rows} rows, {so_far.bad_rows} with findings")
 
         async with open_core(chosen) as core:
-            return [await audit(core.engine, read(path, columns, limit), show) for path in files]
+            return [await audit(core.engine, read(path, columns, choice), show) for path in files]
 
 
 def _show(origin: str, report: Report) -> None:

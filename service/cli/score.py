@@ -44,7 +44,7 @@ def command(
         typer.Argument(
             metavar="FILE|FOLDER|PATTERN|-",
             help="JSON lines, JSON, CSV, TSV or Parquet (also .gz, .zst), a folder of them, a saved data set of Hugging "
-            "Face, or - for standard input. With --ray JSON lines or Parquet, also by URI.",
+            "Face, or - for standard input. With --ray also by URI.",
         ),
     ],
     output: Annotated[

@@ -20,6 +20,7 @@ from service.doors.http import console
 from service.doors.http.view import HOST, build_view
 from service.doors.routes.stored_audits import load
 from service.observe.audit_log import reader
+from service.observe.audit_log.corrections import Corrections
 from service.observe.audit_log.desk import Desk
 from service.prompts.stored_files import FORMS, REPORT, Shown
 from service.settings import SettingsError
@@ -33,14 +34,17 @@ def command(
         ),
     ],
     port: Annotated[int, typer.Option(min=0, max=65535, help="Default: a free one.")] = 0,
+    cases: Annotated[
+        Path | None, typer.Option(help="Keep verdicts that you correct in this file, for `rewardline check`.")
+    ] = None,
     open_it: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
     """Show stored results in a browser, until Ctrl-C: verdicts of `rewardline score`, exports, audit logs, audits."""
     with tempfile.TemporaryDirectory(prefix="rewardline-view-") as folder:
-        _show(paths, Shown(paths, Path(folder)), port, open_it=open_it)
+        _show(paths, Shown(paths, Path(folder)), port, None if cases is None else Corrections(cases), open_it=open_it)
 
 
-def _show(paths: list[Path], shown: Shown, port: int, *, open_it: bool) -> None:
+def _show(paths: list[Path], shown: Shown, port: int, corrections: Corrections | None, *, open_it: bool) -> None:
     try:
         quiet_settings()
         result_files, audits = shown.files(), reports(paths)
@@ -58,7 +62,8 @@ def _show(paths: list[Path], shown: Shown, port: int, *, open_it: bool) -> None:
         raise fail(f"port {port}: {error.strerror}") from error
     with listening, contextlib.suppress(KeyboardInterrupt):
         desk = Desk(shown.files)
-        app = build_view(desk, lambda: reports(paths), console.LOG if result_files else console.DATA_SETS)
+        first = console.LOG if result_files else console.DATA_SETS
+        app = build_view(desk, lambda: reports(paths), first, corrections)
         address = f"http://{HOST}:{listening.getsockname()[1]}/"
         server = _AnnouncedServer(uvicorn.Config(app, log_config=None))
         server.announcement = f"Shows {count} {'file' if count == 1 else 'files'} on {address} until Ctrl-C."

@@ -11,7 +11,7 @@ import msgspec
 from service.recipes import data_sets
 from service.recipes.data_sets import DataSet
 from service.row_files.names import LABELS, REFERENCES
-from service.row_files.reading import MAX_OWN_LINE_BYTES, BadData, DataFile, Unread
+from service.row_files.reading import MAX_OWN_LINE_BYTES, BadData, DataFile, Unread, drawn
 from service.wire import RowFields, ScoreItem
 from verifiers.near_names import near
 
@@ -76,16 +76,35 @@ class Columns:
                 raise BadData(f"row {number} has no column {name!r} for the {purpose}; {columns}")
 
 
-def read(path: Path, columns: Columns, limit: int | None = None) -> Iterator[Row]:
-    """The first rows of a file.
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which rows of a file are looked at: all, or the first of them, or some of those by chance."""
+
+    limit: int | None = None
+    sample: int | None = None
+    seed: int = 0
+
+
+def read(path: Path, columns: Columns, choice: Choice = Choice()) -> Iterator[Row]:
+    """The chosen rows of a file.
 
     Raises:
         BadData: the file cannot be read.
     """
     try:
-        yield from rows_of(DataFile(path, max_line_bytes=MAX_OWN_LINE_BYTES), columns, limit)
+        chosen = None
+        if choice.sample is not None:
+            count = sum(1 for _ in islice(_open(path).lines(), choice.limit))
+            chosen = drawn(count, choice.sample, choice.seed)
+        for position, row in enumerate(rows_of(_open(path), columns, choice.limit)):
+            if chosen is None or position in chosen:
+                yield row
     except BadData as error:
         raise BadData(f"{path}: {error}") from error
+
+
+def _open(path: Path) -> DataFile:
+    return DataFile(path, max_line_bytes=MAX_OWN_LINE_BYTES)
 
 
 def rows_of(file: DataFile, columns: Columns, limit: int | None = None) -> Iterator[Row]:

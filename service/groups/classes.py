@@ -23,14 +23,19 @@ from service.groups.schemas import Group
 from service.scoring.prepared_item import decoded_params
 from service.wire import Result, ScoreItem, encode
 from verifiers.base import MAX_DETAIL_TEXT_CHARS, InvalidItem
+from verifiers.code import told
+from verifiers.own_answers import STAND_IN
 from verifiers.pace import Pace
 from verifiers.registry import Registry
 
 Judge = Callable[[Sequence[ScoreItem]], Awaitable[Sequence[Result]]]
 """Judges items that are not responses of a model by themselves."""
 
+CODE: Final = "code"
+"""The verifier whose answers are the outputs of programs, for the inputs in the group's reference."""
 STAND_INS: Final[Mapping[str, Any]] = {
-    "math": "0",
+    CODE: STAND_IN,
+    "math": STAND_IN,
     "numeric": 0,
     "qa": "0",
     "multiple_choice": None,
@@ -42,6 +47,8 @@ QA_METRICS: Final[Mapping[str, Any]] = {"exact": "0", "bool": True, "date": "200
 """The metrics of `qa` by which two answers are equal or not."""
 MAX_COMPARED_CHARS: Final = 10_000
 """Longer answers are the same only if their texts are."""
+MAX_INPUT_BYTES: Final = 200_000
+"""More inputs of programs are not read on the event loop."""
 MAX_KEY_CHARS: Final = 100
 MAX_ROUNDS: Final = 32
 """Answers beyond so many classes are not compared any more, and are unsettled."""
@@ -94,7 +101,8 @@ class Partition:
     def reference(self) -> str | None:
         """The answer with which the others are compared next. None: there is none."""
         fit = [answer for answer in self._open if answer not in self._unfit]
-        is_last = len(self._open) == 1 and self.rounds > 0
+        largest = max(map(len, self.classes), default=0)
+        is_last = len(self._open) == 1 and all(len(members) < largest for members in self._open.values())
         if not fit or self.rounds == MAX_ROUNDS or is_last or self._keys.keys() >= self._open.keys():
             return None
         return max(fit, key=lambda answer: len(self._open[answer]))  # of several, the first by its text
@@ -158,7 +166,8 @@ class Classes:
         while going := [partition for partition in going if partition.reference is not None]:
             items: list[ScoreItem] = []
             for partition in going:
-                items += [self._item(partition, text, partition.reference) for text in partition.questions()]
+                reference = msgspec.Raw(encode(_reference(partition, partition.reference)))
+                items += [self._item(partition, text, reference) for text in partition.questions()]
                 await _keep(pace)
             self.comparisons += len(items)
             results = iter(await self._judge(items))
@@ -181,6 +190,8 @@ class Classes:
         except InvalidItem as error:
             partition.message = str(error)
             return partition
+        if group.verifier == CODE:
+            partition.message = _problem_of_inputs(partition)
         if group.verifier == "qa" and partition.params.get("metric", "exact") not in QA_METRICS:
             partition.message = f"params.metric: only by one of {sorted(QA_METRICS)} are two answers equal or not"
         return partition
@@ -189,7 +200,7 @@ class Classes:
         """Find the answers of all responses."""
         pace, items = Pace(), list[ScoreItem]()
         for p in partitions:
-            stand_in = _stand_in(p)
+            stand_in = msgspec.Raw(encode(_reference(p, None)))
             items += [self._item(p, response, stand_in) for response in p.group.responses]
             await _keep(pace)
         results = iter(await self._judge(items))
@@ -210,7 +221,8 @@ class Classes:
         """The answers that can be compared, each written as a response."""
         texts: dict[str, str] = {}
         for answer, response in zip(partition.answers, partition.group.responses, strict=True):
-            if answer is not None and len(answer) <= MAX_COMPARED_CHARS and answer not in texts:
+            is_comparable = answer is not None and len(answer) <= MAX_COMPARED_CHARS and STAND_IN not in answer
+            if answer is not None and is_comparable and answer not in texts:
                 text = response if isinstance(response, str) else answer
                 texts[answer] = self._written(partition, answer) or text
                 await _keep(pace)
@@ -223,7 +235,7 @@ class Classes:
         answers = {answer for answer in partition.answers if answer is not None}
         if partition.group.verifier == "multiple_choice":
             return {answer: answer for answer in answers}
-        params = verifier.params.model_validate({**partition.params, "reference": _stand_in(partition)})
+        params = verifier.params.model_validate({**partition.params, "reference": _reference(partition, None)})
         keys = {answer: verifier.answer_key(answer, params) for answer in answers if len(answer) <= MAX_KEY_CHARS}
         return {answer: key for answer, key in keys.items() if key is not None}
 
@@ -232,20 +244,44 @@ class Classes:
         assert partition.group.verifier is not None
         verifier = self._registry[partition.group.verifier].verifier
         try:
-            params = verifier.params.model_validate({**partition.params, "reference": answer})
+            params = verifier.params.model_validate({**partition.params, "reference": _reference(partition, answer)})
         except ValidationError:
             return None
         return verifier.own_answer(params)
 
-    def _item(self, partition: Partition, response: Any, reference: Any) -> ScoreItem:
+    def _item(self, partition: Partition, response: Any, reference: msgspec.Raw) -> ScoreItem:
         item = ScoreItem(response, verifier=partition.group.verifier, prompt=partition.group.prompt)
-        item.reference, item.params = msgspec.Raw(encode(reference)), partition.group.params
+        item.reference, item.params = reference, partition.group.params
         return item
 
 
 async def _keep(pace: Pace) -> None:
     if pace.is_over():
         await pace.rest()
+
+
+def _reference(partition: Partition, answer: str | None) -> Any:
+    """The reference that holds an answer. None: a stand-in.
+
+    Raises:
+        InvalidItem, ValueError: the group has no inputs of programs.
+    """
+    if partition.group.verifier == CODE:
+        inputs = msgspec.json.decode(partition.group.reference or b"null")
+        return told.with_outputs(inputs, None if answer is None else msgspec.json.decode(answer))
+    return _stand_in(partition) if answer is None else answer
+
+
+def _problem_of_inputs(partition: Partition) -> str:
+    """Why the programs of a group cannot be run for their outputs; empty if they can."""
+    nbytes = len(bytes(partition.group.reference))
+    if nbytes > MAX_INPUT_BYTES:
+        return f"reference: it has {nbytes} bytes; at most {MAX_INPUT_BYTES} are compared by outputs, leave out some inputs"
+    try:
+        _reference(partition, None)
+    except (InvalidItem, ValueError) as error:
+        return f"reference: {error}"
+    return ""
 
 
 def _stand_in(partition: Partition) -> Any:
@@ -272,6 +308,8 @@ def _answer(result: Result, response: Any) -> str | None:
         return None
     if options := result.detail.get("options"):
         return ", ".join(options)
+    if result.verifier == CODE:
+        return result.detail.get("outputs")
     answer, span = result.extracted, result.detail.get("span")
     if answer is not None and len(answer) >= MAX_DETAIL_TEXT_CHARS and isinstance(response, str) and span:
         answer = response[slice(*span)]

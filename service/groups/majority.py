@@ -15,6 +15,7 @@ from service.groups.classes import Partition
 from service.groups.schemas import GroupResult, Majority, Member
 from service.wire import Result
 from verifiers.base import clip
+from verifiers.own_answers import STAND_IN
 
 _SHOWN_CLASSES: Final = 32
 _SHOWN_CAUSES: Final = 3
@@ -103,7 +104,7 @@ def _cause(read: Result) -> str:
 
 def _detail(partition: Partition, sizes: Sequence[int]) -> dict[str, Any]:
     class_details = [
-        {"answer": clip(partition.answers[positions[0]]), "size": len(positions)}
+        {"answer": clip((partition.answers[positions[0]] or "").replace(STAND_IN, "sha256:")), "size": len(positions)}
         for positions in partition.classes[:_SHOWN_CLASSES]
     ]
     count = len(partition.answers)

@@ -65,10 +65,12 @@ class Tournament(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
 class Diversity(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Multiplies rewards by how different a response is from the others (arXiv 2509.02534)."""
 
-    by: Literal["classes", "ngrams"] = "classes"
+    by: Literal["classes", "ngrams", "embeddings"] = "classes"
     """classes: the share of the others that give another answer; ngrams: the share of its n-grams of words that are
-    different, and that no other response has."""
+    different, and that no other response has; embeddings: 1 less the mean cosine of its vector and the others'."""
     n: Annotated[int, msgspec.Meta(ge=1, le=10)] = 4
+    pool: str = "embeddings"
+    """The pool of the judges' file whose endpoints give vectors."""
 
 
 class Terms(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):

@@ -22,12 +22,25 @@ from service.advantages.schemas import Options, RewardGroup
 from service.errors import BadRequest
 from service.groups import listwise, majority, terms, tournament
 from service.groups.classes import Classes, Partition
-from service.groups.schemas import Group, GroupOptions, GroupResult, GroupsResponse, GroupsSummary, Member, Terms
+from service.groups.embeddings import Embeddings
+from service.groups.schemas import (
+    Diversity,
+    Group,
+    GroupOptions,
+    GroupResult,
+    GroupsResponse,
+    GroupsSummary,
+    Member,
+    Terms,
+)
+from service.groups.shown import shown
 from service.scoring.engine import Engine
 from service.wire import BatchRequest, Message, Result, ScoreItem
 from verifiers.base import InvalidItem
 from verifiers.conversation import dialects
-from verifiers.pace import Pace
+from verifiers.judge.errors import JudgeFailure
+from verifiers.judge.panel import Panel
+from verifiers.pace import Pace, together
 
 _INLINE_GAMES: Final = 500
 """More games are rated in a thread: 500 take 2 ms."""
@@ -38,8 +51,9 @@ _INLINE_CHARS: Final = 20_000
 class GroupScorer:
     """Scores groups by an engine."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, panel: Panel | None = None) -> None:
         self._engine = engine
+        self._embeddings = Embeddings(panel)
 
     async def score(self, groups: Sequence[Group], options: GroupOptions, deadline: float) -> GroupsResponse:
         """The rewards of each group, by `deadline` on the event loop's clock.
@@ -47,7 +61,7 @@ class GroupScorer:
         A request without terms and advantages gets those of the recipes that its groups name.
         """
         if options.terms != _NO_TERMS or options.advantages is not None:
-            return await _Scoring(self._engine, groups, options, deadline).run()
+            return await _Scoring(self._engine, groups, options, deadline, self._embeddings).run()
         named = [msgspec.structs.replace(group, id=_name(group, at)) for at, group in enumerate(groups)]
         by_recipe: dict[str | None, list[int]] = {}
         for at, group in enumerate(named):
@@ -56,7 +70,8 @@ class GroupScorer:
         summaries = []
         for recipe, positions in by_recipe.items():
             theirs = msgspec.structs.replace(options, **self._usual(recipe))
-            answer = await _Scoring(self._engine, [named[at] for at in positions], theirs, deadline).run()
+            part = [named[at] for at in positions]
+            answer = await _Scoring(self._engine, part, theirs, deadline, self._embeddings).run()
             summaries.append(answer.summary)
             for at, result in zip(positions, answer.groups, strict=True):
                 results[at] = result
@@ -80,8 +95,16 @@ class GroupScorer:
 class _Scoring:
     """One request."""
 
-    def __init__(self, engine: Engine, groups: Sequence[Group], options: GroupOptions, deadline: float) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        groups: Sequence[Group],
+        options: GroupOptions,
+        deadline: float,
+        embeddings: Embeddings,
+    ) -> None:
         self._engine = engine
+        self._embeddings = embeddings
         self._groups = groups
         self._options = options
         self._deadline = deadline
@@ -99,8 +122,11 @@ class _Scoring:
                 results = await self._by_tournament()
             case "listwise":
                 results = await self._by_list()
-        if self._options.terms.diversity is not None and self._options.terms.diversity.by == "classes":
-            await self._classify(results)
+        match self._options.terms.diversity:
+            case Diversity(by="classes"):
+                await self._classify(results)
+            case Diversity(by="embeddings", pool=pool):
+                await together([self._embed(*part, pool) for part in zip(self._groups, results, strict=True)])
         for group, result in zip(self._groups, results, strict=True):
             await self._add_terms(group, result)
             _summarise(result, self._options.k)
@@ -161,10 +187,8 @@ class _Scoring:
         return results
 
     async def _by_tournament(self) -> list[GroupResult]:
-        texts = [[text.answer.strip() for text in await self._texts(group)] for group in self._groups]
-        contests = await tournament.play(
-            self._groups, texts, self._options.tournament, self._judged, self._options.seed
-        )
+        groups, texts = await self._shown()
+        contests = await tournament.play(groups, texts, self._options.tournament, self._judged, self._options.seed)
         self._comparisons += sum(contest.asked for contest in contests)
         results = []
         for position, contest in enumerate(contests):
@@ -175,11 +199,22 @@ class _Scoring:
         return results
 
     async def _by_list(self) -> list[GroupResult]:
-        texts = [[text.answer.strip() for text in await self._texts(group)] for group in self._groups]
+        groups, texts = await self._shown()
         names = [_name(group, position) for position, group in enumerate(self._groups)]
-        results = await listwise.score(self._groups, texts, names, self._judged, self._options.seed)
+        results = await listwise.score(groups, texts, names, self._judged, self._options.seed)
         self._comparisons += sum(result.status != "invalid" for result in results)
         return results
+
+    async def _shown(self) -> tuple[list[Group], list[list[str]]]:
+        """The groups with the prompts that a judge sees, and what it sees of each response."""
+        groups, texts = list[Group](), list[list[str]]()
+        for group in self._groups:
+            is_short = sum(map(_chars, group.responses)) <= _INLINE_CHARS
+            prompt, views = shown(group) if is_short else await asyncio.to_thread(shown, group)
+            groups.append(msgspec.structs.replace(group, prompt=prompt))
+            texts.append(views)
+            await self._rest()
+        return groups, texts
 
     async def _texts(self, group: Group) -> list[terms.Text]:
         if sum(map(_chars, group.responses)) <= _INLINE_CHARS:
@@ -198,6 +233,24 @@ class _Scoring:
                 for at in positions:
                     result.members[at].answer_class = number
 
+    async def _embed(self, group: Group, result: GroupResult, pool: str) -> None:
+        """Note how unlike the others each judged member is. A group whose texts have no vectors has no rewards."""
+        if problem := self._embeddings.problem(pool):
+            _refuse(group, result, problem)
+            return
+        positions = [at for at, member in enumerate(result.members) if member.status == "ok"]
+        texts = await self._texts(group)
+        judged, answers = [result.members[at] for at in positions], [texts[at].answer for at in positions]
+        try:
+            factors = await self._embeddings.novelty(answers, pool, self._options.cache, self._deadline)
+        except JudgeFailure as error:
+            result.status, result.reason, result.message = "failed", f"judge_{error.kind}", error.message
+            for member in judged:
+                member.status, member.reward, member.reason = "failed", None, result.reason
+            return
+        for member, factor in zip(judged, factors, strict=True):
+            member.terms = {"diversity": factor}
+
     async def _add_terms(self, group: Group, result: GroupResult) -> None:
         group_terms = self._options.terms
         judged = [at for at, member in enumerate(result.members) if member.status == "ok"]
@@ -205,8 +258,7 @@ class _Scoring:
             return
         if group.lengths is not None and len(group.lengths) != len(group.responses):
             message = f"lengths: expected {len(group.responses)} entries, found {len(group.lengths)}"
-            result.members[:] = _invalid(result.id, group, message).members
-            result.status, result.reason, result.message = "invalid", "bad_group", message
+            _refuse(group, result, message)
             return
         texts = await self._texts(group)
         lengths = None if group.lengths is None else [group.lengths[at] for at in judged]
@@ -288,6 +340,12 @@ def _invalid(name: str | int, group: Group, message: str) -> GroupResult:
     return GroupResult(id=name, status="invalid", reason="bad_group", message=message, members=members)
 
 
+def _refuse(group: Group, result: GroupResult, message: str) -> None:
+    """Make the group invalid."""
+    result.members[:] = _invalid(result.id, group, message).members
+    result.status, result.reason, result.message = "invalid", "bad_group", message
+
+
 def _with_terms(
     members: Sequence[Member], texts: Sequence[terms.Text], lengths: Sequence[float] | None, options: GroupOptions
 ) -> None:
@@ -298,6 +356,8 @@ def _with_terms(
     if chosen.diversity is not None:
         if chosen.diversity.by == "ngrams":
             factors = terms.novelty([text.answer for text in texts], chosen.diversity.n)
+        elif chosen.diversity.by == "embeddings":
+            factors = [member.terms["diversity"] for member in members]
         else:
             factors = terms.distinctness([member.answer_class for member in members])
     for at, (member, added) in enumerate(zip(members, terms.added(scores, texts, lengths, chosen), strict=True)):

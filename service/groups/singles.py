@@ -8,13 +8,14 @@ for ever: a member that is sent again gets the same. No member gets a number bef
 """
 
 import asyncio
+import contextlib
 import dataclasses
 import logging
 import secrets
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Final
@@ -37,6 +38,7 @@ from service.scoring.engine import Engine, Scored
 from service.system_random import SYSTEM_RANDOM
 from service.tenant import RUN
 from service.wire import BatchRequest, Result, ScoreItem, Summary, encode
+from verifiers.pace import Pace
 
 log = logging.getLogger("rewardline.groups")
 
@@ -49,6 +51,7 @@ _SCORING_S: Final = 300.0
 _ROUNDS: Final = 64
 """Groups of one name that may follow each other while they are kept."""
 _INLINE_BYTES: Final = 100_000
+_MISMATCH: Final = "group: the other members have another size, other options, or are judged in another way"
 
 
 class _Kept(msgspec.Struct, frozen=True):
@@ -133,6 +136,52 @@ class Singles:
         )
         return Scored(results, summary)
 
+    async def stream(self, batch: BatchRequest) -> AsyncGenerator[list[tuple[int, Result]] | Summary]:
+        """The results with their indexes, then the summary; all results together if there are members of groups."""
+        if not self.members(batch):
+            async for part in self._engine.stream(batch):
+                yield part
+            return
+        scored = await self.score(batch)
+        yield list(enumerate(scored.results))
+        yield scored.summary
+
+    async def groups_of(self, items: Sequence[ScoreItem]) -> list[list[int]]:
+        """The positions of the members of each group, if all of them are here. Of one name, so many as the size says are
+        a group, in their order.
+        """
+        groups: dict[tuple[str, int], list[int]] = {}
+        counts: Counter[str] = Counter()
+        pace = Pace()
+        for at, item in enumerate(items):
+            usual = self._usual(item)
+            if not memoryview(item.group).nbytes and "size" not in usual:
+                continue
+            with contextlib.suppress(_Refused):  # such a member is refused alone
+                group = _read(item, usual)
+                if group.id is None and item.prompt is None:
+                    continue
+                name = _digest(group, item) if group.id is None else group.id
+                groups.setdefault((name, counts[name] // group.size), []).append(at)
+                counts[name] += 1
+            if pace.is_over():
+                await pace.rest()
+        return list(groups.values())
+
+    async def whole(self, items: Sequence[ScoreItem], deadline: float) -> list[Result]:
+        """The results of the members of one group, which have all come."""
+        try:
+            groups = [_read(item, self._usual(item)) for item in items]
+            if len({_digest(group, item) for group, item in zip(groups, items, strict=True)}) > 1:
+                raise _Refused("invalid", "group_mismatch", _MISMATCH)
+            kept = [_Kept(item, group) for item, group in zip(items, groups, strict=True)]
+            results = await self._rewarded([str(at) for at in range(len(kept))], kept, deadline)
+        except _Refused as refusal:
+            results = [_unjudged(refusal.status, refusal.reason, str(refusal))] * len(items)
+        except RequestError as error:
+            results = [_unjudged("failed", "group_unavailable", error.detail)] * len(items)
+        return [msgspec.structs.replace(each, id=item.id) for each, item in zip(results, items, strict=True)]
+
     def members(self, batch: BatchRequest) -> set[int]:
         """The positions of the items that are members of groups: they say so, or their recipe does, with its `size`."""
         return {
@@ -189,8 +238,7 @@ class Singles:
             if record is None or (rounds > 1 and record.plan.is_known_otherwise(key, mark)):
                 continue
             if record.plan.digest != digest:
-                message = "group: the other members have another size, other options, or are judged in another way"
-                raise _Refused("invalid", "group_mismatch", message)
+                raise _Refused("invalid", "group_mismatch", _MISMATCH)
             if record.plan.is_known_otherwise(key, mark):
                 message = f"group: the member {key!r} is another response; name each sample apart, by `member`"
                 raise _Refused("invalid", "group_mismatch", message)
@@ -306,28 +354,32 @@ class Singles:
             stored.append(
                 _kept.decode(body) if len(body) <= _INLINE_BYTES else await asyncio.to_thread(_kept.decode, body)
             )
+        deadline = asyncio.get_running_loop().time() + _SCORING_S
+        return Answer(dict(zip(keys, await self._rewarded(keys, stored, deadline), strict=True)))
+
+    async def _rewarded(self, keys: Sequence[str], stored: Sequence[_Kept], deadline: float) -> list[Result]:
+        """The results of the members of a group that have come; `keys` names them."""
         group, first = stored[0].group, stored[0].item
-        missing = plan.size - len(stored)
-        about: dict[str, Any] = {"size": plan.size, "members": keys, "missing": missing}
+        verifier = "judge" if group.method == "tournament" and first.verifier is None else first.verifier
+        missing = group.size - len(stored)
+        about: dict[str, Any] = {"size": group.size, "members": keys, "missing": missing}
         too_few = group.method in ("tournament", "listwise") and len(stored) < FEWEST
         if missing and (group.on_incomplete == "fail" or too_few):
-            message = f"{missing} of {plan.size} members never came"
+            message = f"{missing} of {group.size} members never came"
             members = [Member("failed", None, None, "group_incomplete") for _ in stored]
             result = GroupResult(id=0, status="failed", reason="group_incomplete", message=message, members=members)
         else:
             full_group = Group(
                 responses=[entry.item.response for entry in stored],
                 prompt=first.prompt,
-                verifier=first.verifier,
+                verifier=verifier,
                 recipe=first.recipe,
                 reference=first.reference,
                 params=first.params,
             )
-            deadline = asyncio.get_running_loop().time() + _SCORING_S
             [result] = (await self._scorer.score([full_group], group.options, deadline)).groups
         about |= {"status": result.status, "reason": result.reason, **result.detail}
-        results = [_result_of(member, first, result, about) for member in result.members]
-        return Answer(dict(zip(keys, results, strict=True)))
+        return [_result_of(member, first, result, about) for member in result.members]
 
 
 def _by_number(key: str) -> tuple[int, str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from service.cancellation import cancel
 from service.jobs.job import JobCounters, Limits
 from service.jobs.memory_store import MemoryJobStore
-from service.jobs.runner import Runner
+from service.jobs.runner import Groups, Runner
 from service.limits.admission import Admission
 from service.observe.metrics import Metrics
 from service.scoring.engine import Engine
@@ -66,7 +66,9 @@ class BackgroundJobs:
 
 
 @contextlib.asynccontextmanager
-async def open_jobs(settings: Settings, engine: Engine, admission: Admission) -> AsyncIterator[BackgroundJobs]:
+async def open_jobs(
+    settings: Settings, engine: Engine, admission: Admission, groups: Groups | None = None
+) -> AsyncIterator[BackgroundJobs]:
     """Accept jobs and run them. Leaving the block hands back the jobs under way."""
     counters = JobCounters()
     limits = Limits(
@@ -93,6 +95,7 @@ async def open_jobs(settings: Settings, engine: Engine, admission: Admission) ->
         counters,
         max_under_way=settings.max_jobs_under_way,
         max_deadline_s=settings.max_deadline_s,
+        groups=groups,
     )
     starting = asyncio.create_task(store.start())  # a Redis that does not answer must not delay the service
     try:

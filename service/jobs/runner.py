@@ -19,10 +19,12 @@ import asyncio
 import contextlib
 import logging
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from fairness import TENANT, Room
 from service import asked
@@ -33,8 +35,9 @@ from service.jobs.results import JobResults, unjudged
 from service.limits.admission import Admission
 from service.scoring.engine import Engine
 from service.tenant import RUN, parted
-from service.wire import BatchRequest, Result, ScoreRequest, Summary, decode_request
+from service.wire import BatchRequest, Result, ScoreItem, ScoreRequest, Summary, decode_request
 from verifiers.base import Verdict
+from verifiers.pace import together
 
 log = logging.getLogger("rewardline.jobs")
 
@@ -53,6 +56,16 @@ _VERSION_GONE = Verdict.failed(
 _DEADLINE = Verdict.failed("deadline", "not judged before the job's deadline")
 
 
+class Groups(Protocol):
+    """Rewards members of groups (`service.groups.singles`)."""
+
+    async def groups_of(self, items: Sequence[ScoreItem]) -> list[list[int]]:
+        """The positions of the members of each group."""
+
+    async def whole(self, items: Sequence[ScoreItem], deadline: float) -> list[Result]:
+        """The results of the members of one group."""
+
+
 class Runner:
     """Runs jobs. Use it as an async context manager; leaving it hands back the jobs under way."""
 
@@ -65,10 +78,12 @@ class Runner:
         *,
         max_under_way: int,
         max_deadline_s: float,
+        groups: Groups | None = None,
     ) -> None:
         self.under_way = 0
         self._store = store
         self._engine = engine
+        self._groups = groups
         self._admission = admission
         self._counters = counters
         self._max_deadline_s = max_deadline_s
@@ -175,34 +190,72 @@ class Runner:
         deadline_s = min(request.deadline_s or self._max_deadline_s, self._max_deadline_s)
         deadline = asyncio.get_running_loop().time() + deadline_s
         missing = record.missing()
-        slices = deque(missing[start : start + _SLICE_ITEMS] for start in range(0, len(missing), _SLICE_ITEMS))
+        groups = [] if self._groups is None else await self._groups.groups_of(request.items)
+        members = {at for group in groups for at in group}
+        wanted = set(missing)
+        alone = [at for at in missing if at not in members]
+        slices = deque(_Slice(alone[start : start + _SLICE_ITEMS]) for start in range(0, len(alone), _SLICE_ITEMS))
+        # If some members of a group have results, all are judged again: they depend on each other.
+        slices.extend(_sliced([group for group in groups if not wanted.isdisjoint(group)]))
 
         async def work() -> None:
             while slices:
-                await self._judge_slice(request, slices.popleft(), deadline, record)
+                await self._judge_slice(request, slices.popleft(), wanted, deadline, record)
 
-        async with asyncio.TaskGroup() as group:
+        async with asyncio.TaskGroup() as tasks:
             for _ in range(_SLICES_AT_ONCE):
-                group.create_task(work())
+                tasks.create_task(work())
 
     async def _judge_slice(
-        self, request: ScoreRequest, indexes: Sequence[int], deadline: float, record: JobResults
+        self, request: ScoreRequest, part: "_Slice", wanted: set[int], deadline: float, record: JobResults
     ) -> None:
+        positions = [*part.alone, *chain.from_iterable(part.groups)]
         with self._admission.permit() as permit:
             try:
                 async with asyncio.timeout_at(deadline):
-                    await permit.add_when_possible(items=len(indexes))
+                    await permit.add_when_possible(items=len(positions))
             except TimeoutError:
-                record.add(_unjudged(request, indexes, _DEADLINE))
+                record.add(_unjudged(request, [at for at in positions if at in wanted], _DEADLINE))
                 return
-            items = [request.items[index] for index in indexes]
-            batch = BatchRequest(items, request.references, request.cache, request.explain, deadline)
-            async with contextlib.aclosing(self._engine.stream(batch)) as chunks:
-                async for part in chunks:
-                    if isinstance(part, Summary):
-                        record.add_shared(part.deduplicated)
-                    else:
-                        record.add((indexes[position], result) for position, result in part)
+            if part.alone:
+                await self._judge_alone(request, part.alone, deadline, record)
+            if self._groups is not None:
+                rewarded = [self._groups.whole([request.items[at] for at in group], deadline) for group in part.groups]
+                results = chain.from_iterable(await together(rewarded))
+                members = chain.from_iterable(part.groups)
+                record.add((at, result) for at, result in zip(members, results, strict=True) if at in wanted)
+
+    async def _judge_alone(
+        self, request: ScoreRequest, indexes: Sequence[int], deadline: float, record: JobResults
+    ) -> None:
+        items = [request.items[index] for index in indexes]
+        batch = BatchRequest(items, request.references, request.cache, request.explain, deadline)
+        async with contextlib.aclosing(self._engine.stream(batch)) as chunks:
+            async for part in chunks:
+                if isinstance(part, Summary):
+                    record.add_shared(part.deduplicated)
+                else:
+                    record.add((indexes[position], result) for position, result in part)
+
+
+@dataclass(frozen=True, slots=True)
+class _Slice:
+    """The positions of the items that are judged together."""
+
+    alone: Sequence[int]
+    groups: Sequence[Sequence[int]] = ()
+    """Those of the members of each group. A group is never divided."""
+
+
+def _sliced(groups: Sequence[Sequence[int]]) -> Iterator[_Slice]:
+    part: list[Sequence[int]] = []
+    for group in groups:
+        if part and sum(map(len, part)) + len(group) > _SLICE_ITEMS:
+            yield _Slice((), part)
+            part = []
+        part.append(group)
+    if part:
+        yield _Slice((), part)
 
 
 def _unjudged(request: ScoreRequest, indexes: Iterable[int], verdict: Verdict) -> list[tuple[int, Result]]:

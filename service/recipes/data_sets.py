@@ -3,7 +3,7 @@
     row ──its columns, or a label──► data set ──a column that says how──► recipe and reference
 
 `data_sets.yaml` is the table. A data set is told by columns that only its rows have; if the columns of two sets are
-in a row, the set that is told by more of them counts. Where columns are those of many sets (`problem`, `answer`), the
+in a row, the one that is told by all columns of the other, and more, counts. Where columns are those of many sets (`problem`, `answer`), the
 label `data_source` names the set, or the row must have no other column (`alone`). Nothing is told by the values of answers.
 """
 
@@ -24,6 +24,10 @@ from verifiers.math.solutions import final_answer
 
 _FILE: Final = "data_sets.yaml"
 _WHOLE: Final = "."
+_LEAST_WORDS: Final = 3
+"""A shorter solution is the answer alone."""
+_LEAST_ALIKE: Final = 3
+"""So many columns of a set, and more than half of its own, show that a row is meant as one of it."""
 Json = dict[str, Any]
 
 
@@ -160,6 +164,7 @@ class DataSets:
         self.all = sets
         self._by_label = {name: s for s in sets if s.not_tried is None for name in (s.name, *s.also)}
         self._told = [s for s in sets if s.told_by and s.not_tried is None]
+        self._judged = [s for s in sets if s.not_tried is None and s.label is None]
         self.used = frozenset(name for s in sets for name in s.used)
         """All columns that a row of some set is told or judged by."""
 
@@ -173,21 +178,29 @@ class DataSets:
         return None if label is None else self._by_label.get(label)
 
     def of(self, row: Any, label: str | None) -> DataSet | None:
-        """The data set of a row: the one that the label names if the row has its columns, or the one it is told as."""
+        """The data set of a row: the one that the label names if the row has its columns, or the one it is told as.
+
+        A row may hold the label itself.
+        """
         labelled = self.named(label)
         if not isinstance(row, dict):
             return labelled
+        if labelled is None and label is None:
+            labelled = self.named(_label(row, "data_source"))
         if labelled is not None and row.keys() & labelled.used:
             return labelled
         return self.told(row) or labelled
 
     def alike(self, row: Mapping[str, Any]) -> list[str]:
         """The names of sets that a row may belong to, but is not told as one of."""
-        return [
-            s.name
-            for s in self.all
-            if s.not_tried is None and s.label is None and row.keys() >= set(s.told_by or s.columns)
-        ]
+        return [s.name for s in self._judged if row.keys() >= set(s.told_by or s.columns)]
+
+    def lacking(self, row: Mapping[str, Any]) -> tuple[str, Sequence[str]] | None:
+        """A set that has most of the row's columns, and those that tell it and that the row lacks."""
+        nearest = max(self._judged, key=lambda s: len(row.keys() & set(s.columns)))
+        missing = [name for name in nearest.told_by if name not in row]
+        is_near = len(row.keys() & set(nearest.columns)) > max(len(row) // 2, _LEAST_ALIKE)
+        return (nearest.name, missing) if is_near and missing else None
 
     def read(self, row: Any, label: str | None) -> Reading | None:
         """What a row says. None: it is not a row of a known data set.
@@ -286,7 +299,13 @@ def _opened(text: str) -> Any:
 
 def _answer(data_set: DataSet, way: JudgedBy, reference: Any) -> Any:
     if way.worked and isinstance(reference, str):
-        reference = final_answer(reference)
+        solution, reference = reference, final_answer(reference)
+        if reference == solution and len(solution.split()) >= _LEAST_WORDS:
+            raise InvalidItem(
+                "bad_reference",
+                f"a row of {data_set.name}: its solution {solution[:80]!r} neither boxes nor announces an answer; drop the "
+                "row, or give the answer itself as the reference",
+            )
     if way.one_answer:
         members = ", ".join(map(str, reference)) if isinstance(reference, list) else None
         reference = str(reference) if members is None else [f"({members})", f"[{members}]"]

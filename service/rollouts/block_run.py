@@ -19,11 +19,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from service.rollouts.bad_input import Json
-from service.rollouts.blocks import Block, lines_of, tables_of
+from service.rollouts.blocks import Block, lines_of, rows_of, tables_of
 from service.rollouts.columns import Columns, without_nulls
 from service.rollouts.judging import Judge, judge_fields
 from service.rollouts.manifest import Manifest, failed_name
 from service.rollouts.tally import Tally
+from service.row_files.reading import Unread
 from service.wire import encode
 
 SEGMENT_ROWS: Final = 2048
@@ -56,7 +57,11 @@ async def judge_block(filesystem: Any, block: Block, columns: Columns, judge: Ju
     if finished := manifest.is_finished(block):
         return finished
     tally = Tally()
-    source: _Rows[Any] = _Tables(filesystem, block, columns) if block.is_parquet else _Lines(filesystem, block)
+    source: _Rows[Any] = _WholeFile(filesystem, block)
+    if block.is_parquet:
+        source = _Tables(filesystem, block, columns)
+    elif block.is_lines:
+        source = _Lines(filesystem, block)
     with ExitStack() as files:
         target = _Target(source, files, manifest, block)
         async with aclosing(_judged(source, columns, judge)) as judged:
@@ -230,6 +235,38 @@ class _Lines:
         return lambda rows: out.write(b"".join(rows))
 
 
+@dataclass(frozen=True, slots=True)
+class _WholeFile:
+    """Rows of a file of another form: CSV, a JSON array, a packed one. They are written as JSON lines."""
+
+    filesystem: Any
+    block: Block
+
+    def segments(self) -> Iterator[list[Json | Unread]]:
+        rows = rows_of(self.filesystem, self.block.path)
+        return iter(lambda: [*islice(rows, SEGMENT_ROWS)], [])
+
+    def fields(self, rows: list[Json | Unread]) -> list[Json | None]:
+        return [None if isinstance(row, Unread) else row for row in rows]
+
+    def with_verdicts(self, rows: list[Json | Unread], results: Sequence[Json]) -> list[Json | Unread]:
+        return [
+            ({_UNREAD: row.problem} if isinstance(row, Unread) else row) | _prefixed(result)
+            for row, result in zip(rows, results, strict=True)
+        ]
+
+    def chosen(self, rows: list[Json | Unread], positions: Sequence[int]) -> list[Json | Unread]:
+        return [rows[at] for at in positions]
+
+    def writer(self, stack: ExitStack, manifest: Manifest, name: str) -> Callable[[list[Json | Unread]], None]:
+        out = stack.enter_context(manifest.creating(name))
+        return lambda rows: out.write(b"".join(json.dumps(row, default=str).encode() + b"\n" for row in rows))
+
+
+def _prefixed(result: Json) -> Json:
+    return {PREFIX + name: result.get(name) for name in _TYPES}
+
+
 def _object(line: bytes) -> Json | None:
     try:
         fields = json.loads(line)
@@ -240,7 +277,7 @@ def _object(line: bytes) -> Json | None:
 
 def _extended(line: bytes, result: Json) -> bytes:
     """The line with its verdict. The text of the line stays, unless it holds an earlier verdict."""
-    verdict = {PREFIX + name: result.get(name) for name in _TYPES}
+    verdict = _prefixed(result)
     fields = _object(line)
     if fields is None:
         return encode({_UNREAD: line.decode(errors="replace").strip(), **verdict}) + b"\n"

@@ -1,29 +1,36 @@
 """The input files of a run, and the blocks that they are read in.
 
 A block of a Parquet file is some row groups; a block of JSON lines is the lines that begin within a range of bytes. So
-any process can read any block without reading what is before it. Files are wherever pyarrow finds them: below a local
+any process can read any block without reading what is before it. A file of another form (CSV, a JSON array, a packed
+one) is one block. Files are wherever pyarrow finds them: below a local
 path, or a URI such as `s3://bucket/rollouts/*.parquet`. In a URI `?` begins options of the file system.
 """
 
 import io
 import itertools
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from service.rollouts.bad_input import BadInput
-from service.rollouts.columns import Columns
+from service.rollouts.bad_input import BadInput, Json
+from service.rollouts.columns import Columns, without_nulls
+from service.row_files import reading as row_files
+from service.row_files.reading import Unread
+from service.row_files.unpack import PACKED_SUFFIXES
 
 PARQUET: Final = ".parquet"
-SUFFIXES: Final = (PARQUET, ".jsonl", ".ndjson")
+LINES: Final = (".jsonl", ".ndjson")
+SUFFIXES: Final = tuple(form + packing for form in row_files.SUFFIXES for packing in ("", *PACKED_SUFFIXES))
 BLOCK_ROWS: Final = 50_000
 BLOCK_BYTES: Final = 64_000_000
 READERS: Final = 16
@@ -50,6 +57,10 @@ class Block:
     @property
     def is_parquet(self) -> bool:
         return self.path.endswith(PARQUET)
+
+    @property
+    def is_lines(self) -> bool:
+        return self.path.endswith(LINES)
 
     @property
     def name(self) -> str:
@@ -108,7 +119,7 @@ def _files(source: str) -> tuple[Any, list[Any]]:
         raise BadInput(f"{source}: {error}") from error
     files = [f for f in infos if f.type == fs.FileType.File and _is_meant(f.path, base, pattern)]
     if not files:
-        raise BadInput(f"{source}: no file here ends in one of {list(SUFFIXES)}" + _packed(infos))
+        raise BadInput(f"{source}: no file here ends in one of {', '.join(row_files.SUFFIXES)}, also with .gz or .zst")
     return filesystem, sorted(files, key=lambda file: str(file.path))
 
 
@@ -122,11 +133,6 @@ def _is_meant(path: str, base: str, pattern: Sequence[str]) -> bool:
     return len(inside) == len(pattern) and all(map(fnmatchcase, inside, pattern))
 
 
-def _packed(infos: Sequence[Any]) -> str:
-    packed = [file.base_name for file in infos if file.base_name.endswith((".gz", ".zst", ".zip", ".bz2"))]
-    return f"; {packed[0]} is packed, unpack it first" if packed else ""
-
-
 def _parts(filesystem: Any, file: Any, columns: Columns) -> Iterator[tuple[Any, int, int, int]]:
     """Each part of a file: the file, where the part starts and ends, and its bytes.
 
@@ -136,6 +142,9 @@ def _parts(filesystem: Any, file: Any, columns: Columns) -> Iterator[tuple[Any, 
     try:
         if file.path.endswith(PARQUET):
             yield from _row_groups(filesystem, file, columns)
+        elif not file.path.endswith(LINES):
+            _check_first_row(filesystem, file, columns)
+            yield file, 0, file.size, file.size
         else:
             _check_first_line(filesystem, file, columns)
             for start in range(0, file.size, BLOCK_BYTES):
@@ -174,6 +183,46 @@ def _check_first_line(filesystem: Any, file: Any, columns: Columns) -> None:
         return  # a line that cannot be read is a row that is invalid
     if isinstance(fields, dict):
         columns.need_response(fields, f"{file.path}, line 1,")
+
+
+def _check_first_row(filesystem: Any, file: Any, columns: Columns) -> None:
+    """The same for a file that is read whole. One that is far away is not fetched for it."""
+    if isinstance(filesystem, fs.LocalFileSystem):
+        rows = rows_of(filesystem, file.path)
+        first = next((row for row in rows if isinstance(row, dict)), None)
+        rows.close()
+        if first is None:
+            raise BadInput(f"{file.path} has no row that is a JSON object")
+        columns.need_response(first, file.path)
+
+
+def rows_of(filesystem: Any, path: str) -> Generator[Json | Unread]:
+    """The rows of a whole file, of any form.
+
+    Raises:
+        BadInput: the file cannot be read.
+    """
+    with _local_copy(filesystem, path) as copy:
+        file = row_files.DataFile(copy, max_line_bytes=row_files.MAX_OWN_LINE_BYTES)
+        try:
+            for _, row, _ in file.lines():
+                if isinstance(row, dict):
+                    yield without_nulls(row) if file.pads_rows else row
+                else:
+                    yield row if isinstance(row, Unread) else Unread("the row is not a JSON object")
+        except row_files.BadData as error:
+            raise BadInput(f"{path}: {error}") from error
+
+
+@contextmanager
+def _local_copy(filesystem: Any, path: str) -> Iterator[Path]:
+    if isinstance(filesystem, fs.LocalFileSystem):
+        yield Path(path)
+        return
+    with TemporaryDirectory() as folder:
+        copy = Path(folder) / PurePosixPath(path).name
+        fs.copy_files(path, str(copy), source_filesystem=filesystem, destination_filesystem=fs.LocalFileSystem())
+        yield copy
 
 
 def lines_of(filesystem: Any, block: Block) -> Iterator[bytes]:

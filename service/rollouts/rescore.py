@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from random import Random
 from typing import BinaryIO
 
 from service.rollouts.bad_input import BadInput, Json
@@ -19,7 +18,7 @@ from service.rollouts.columns import JUDGES, Columns, without_nulls
 from service.rollouts.judging import Judge, all_judged, invalid, judge_fields
 from service.rollouts.tally import Tally
 from service.rollouts.verdict_file import Kept, header, verdicts
-from service.row_files.reading import MAX_OWN_LINE_BYTES, BadData, DataFile, Unread
+from service.row_files.reading import MAX_OWN_LINE_BYTES, BadData, DataFile, Unread, drawn
 from service.wire import encode
 
 SEGMENT_ROWS = 512
@@ -70,12 +69,23 @@ def check_first_row(source: Path, columns: Columns, *, needs_judge: bool) -> Non
         NoRows
     """
     number, fields = _first_row(source)
-    columns.check(fields, f"{source}, line {number},")
+    try:
+        columns.check(fields, f"{source}, line {number},")
+    except BadInput as error:
+        if columns.response is None and _is_one_object(source):
+            raise NoRows(f"{error}. The file is one object, not a list of rows") from error
+        raise
     if needs_judge and not columns.says_judge(fields):
         raise BadInput(
             f"{source}, line {number}, does not say how it is judged (none of {', '.join(JUDGES)}); "
             "name a --verifier or a --recipe"
         )
+
+
+def _is_one_object(source: Path) -> bool:
+    """Whether a file of JSON holds a single row, such as the figures that evaluations write beside their rows."""
+    file = DataFile(source, max_line_bytes=MAX_OWN_LINE_BYTES)
+    return ".json" in source.suffixes and len([*islice(_rows(source, file), 2)]) == 1
 
 
 async def check_params(run: Run, judge: Judge) -> None:
@@ -241,4 +251,4 @@ def sampled(source: Path, size: int, seed: int, limit: int | None) -> frozenset[
         BadInput: the file cannot be read.
     """
     count = sum(1 for _ in islice(_rows(source, DataFile(source, max_line_bytes=MAX_OWN_LINE_BYTES)), limit))
-    return frozenset(Random(seed).sample(range(count), min(size, count)))  # noqa: S311 - a sample is not a secret
+    return drawn(count, size, seed)

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from typing import IO, Any, Final
 
 import msgspec
@@ -227,3 +228,8 @@ def decoded(line: bytes) -> Any:
         return Unread("the line is nested too deeply")
     except ValueError as error:
         return Unread(f"the line is not JSON: {error}")
+
+
+def drawn(count: int, size: int, seed: int) -> frozenset[int]:
+    """Positions, from 0, of so many of the rows; the same for the same seed."""
+    return frozenset(Random(seed).sample(range(count), min(size, count)))  # noqa: S311 - a sample is not a secret

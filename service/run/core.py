@@ -243,7 +243,7 @@ async def begin_core(settings: Settings, *, idle_boxes: bool = True) -> AsyncIte
             settings.interaction_ttl_s, settings.interaction_max_ttl_s, int(settings.max_interaction_mb * 1_000_000)
         )
         interactions = Interactions(engine, store, bounds)
-        scorer = GroupScorer(engine)
+        scorer = GroupScorer(engine, panel)
         singles = Singles(engine, scorer, Records(_group_store(settings)))
         stack.push_async_callback(singles.close)
         built = Core(

@@ -69,7 +69,7 @@ async def open_around(settings: Settings, built: Core) -> AsyncIterator[Service]
     callers, budgets = callers_of(settings)
     with open_traces(settings) as traces:
         async with (
-            open_jobs(settings, built.engine, built.admission) as jobs,
+            open_jobs(settings, built.engine, built.admission, built.singles) as jobs,
             _audits(built, settings) as audits,
             open_doors(
                 settings, built.engine, built.admission, built.metrics, built.boxes, built.groups, built.singles

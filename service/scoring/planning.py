@@ -209,9 +209,12 @@ def _named(item: ScoreItem) -> list[str]:
 
 
 def _label_hint(reference: Any) -> str:
-    alike = data_sets.known().alike(reference) if isinstance(reference, dict) else []
-    if not alike:
+    if not isinstance(reference, dict):
         return ""
+    alike = data_sets.known().alike(reference)
+    if not alike:
+        lacking = data_sets.known().lacking(reference)
+        return f". The row has columns of {lacking[0]}, but lacks {', '.join(lacking[1])}" if lacking else ""
     return f". The columns are those of {', '.join(alike[:5])}, but not of it alone: set data_source to its name"
 
 

@@ -138,7 +138,7 @@ class Preparation:
             InvalidItem: the item cannot be judged as it is. The error says why.
         """
         if memoryview(item.group).nbytes:
-            raise InvalidItem("bad_group", "group: members of groups are taken by /v1/score alone")
+            raise InvalidItem("bad_group", "group: members of groups are taken by /v1/score and /v1/jobs")
         reference = bytes(item.reference) if item.reference_id is None else _shared_reference(item, references)
         if _is_plain(item):
             configured = self._configure(item, reference, references)

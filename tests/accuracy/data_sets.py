@@ -21,7 +21,9 @@ curl -s localhost:8080/v1/score -H 'Content-Type: application/json' -d '{"items"
 `completion`, ...). The columns of a data set are never taken for a response, and may hold anything: `domain` may be a list, `difficulty`
 any word.
 
-The data set is told by columns that only its rows have ("told by"). If columns of two sets are in a row, the set that is told by more of them
+Rows of ROLL (`tag`, `domain`, `ground_truth`, `case_type`, `test_cases`, ...) are items themselves: send a row with a `response` in it.
+
+The data set is told by columns that only its rows have ("told by"). If columns of two sets are in a row, the one that is told by all columns of the other, and more,
 counts; if neither is, the row is `invalid` (`unroutable`). Where columns are those of many sets, the label `data_source` names the set, and the
 message says which names are possible; a few such sets are told by having no other column. A verifier, a recipe or a routed label of the item comes before the columns.
 

@@ -21,6 +21,8 @@ pytestmark = pytest.mark.trainers
 SCRIPTS = Path(__file__).parent / "clients"
 STAND_INS = SCRIPTS / "stand_ins"
 ALTERNATING = [0.0, 1.0]
+MAJORITY = [1.0, 1.0, 0.0, 1.0]
+"""The rewards of a group of four, in which all but the third give the same answer, which is not the reference."""
 
 
 @functools.lru_cache
@@ -47,6 +49,7 @@ def test_openrlhf_trains_on_our_file_and_on_our_door(served: Served) -> None:
     assert printed["door_wrong"]["reward"] == [0.0]
     assert [each["reward"] for each in printed["doors"]] == [[1.0], [0.0]]
     assert printed["together"] == ALTERNATING * 32
+    assert printed["votes"] == MAJORITY
     assert printed["called"] == [[1.0], [0.0], [0.0]]
 
 
@@ -102,6 +105,7 @@ def test_skyrl_plays_one_turn(served: Served) -> None:
     assert printed["registered"] == [1.0, 0.0]
     assert printed["limited"]["steps"] == printed["wrong"]["steps"]
     assert printed["together"] == ALTERNATING * 32
+    assert printed["votes"] == MAJORITY
     assert printed["aggregated"]["score"] == 0.5
     assert (printed["aggregated"]["failed"], printed["filled"]["metrics"]["failed"]) == (0.0, 1.0)
 
@@ -135,6 +139,7 @@ def test_verifiers_has_an_error_on_the_trace_and_no_number_for_what_was_not_judg
     assert printed["plugged"]["rewards"] == {"ours": 0.5}
     assert [trace["rewards"] for trace in printed["example"]] == [{"verified": 1.0}] * 2
     assert [trace["rewards"]["verified"] for trace in printed["together"]] == ALTERNATING * 32
+    assert [trace["rewards"]["verified"] for trace in printed["votes"]] == MAJORITY
 
 
 def test_verifiers_hands_on_what_a_model_calls(served: Served) -> None:
@@ -167,6 +172,7 @@ def test_a_worker_of_roll_returns_what_survives_half_precision(served: Served) -
         assert (printed[name]["kinds"], printed[name]["shape"]) == (["torch.float16"], True)
     assert printed["held"] == [[True, pytest.approx(0.7, abs=1e-3)], [False, 1.0], "OverflowError"]
     assert printed["together"] == ALTERNATING * 64
+    assert printed["votes"] == MAJORITY
     assert printed["example"][0]["scores"] == [1.0]
 
 

@@ -8,23 +8,33 @@ import signal
 import subprocess
 import time
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tests.accuracy.real_data import Rows
+from tests.processes import family, gone
 
 WORKER = Path(__file__).with_name("worker.py")
 SOURCES = Path(__file__).with_name("sources.toml")
 """The graders that have no wheel: repository, commit, and the hash of each file that judges."""
-MOST_CPU_S, MOST_S = 5.0, 120.0
-"""What an answer may take: of a processor, and by the clock for a grader that waits."""
+MOST_CPU_S, MOST_S = 30.0, 3600.0
+"""What an answer may take: of a processor, with all processes of the grader, and by the clock for one that only waits."""
 _POLL_S = 0.5
 HANG, CRASH = "hang", "crash"
 Answer = bool | str | None
 """Right, wrong, `hang` or `crash`; None: the grader does not judge it."""
+
+
+Row = tuple[str, str, bool | None]
+"""Reference, response and label."""
+
+
+def rows_of(rows: Rows) -> list[Row]:
+    pairs = zip(rows.items, rows.labels, strict=True)
+    return [(item["reference"], item["response"], label) for item, label in pairs]
 
 
 @dataclass
@@ -50,6 +60,9 @@ class Tally:
             if said is not label
         ]
 
+    def by_row(self) -> dict[Row, Answer]:
+        return dict(zip(rows_of(self.rows), self.answers, strict=True))
+
     def count(self, said: Answer, *, label: bool | None = None) -> int:
         """The rows with an answer that differs from their label; those with one label, if it is given."""
         return sum(row["said"] is said and label in (None, row["label"]) for row in self.disagreements)
@@ -65,21 +78,26 @@ class Environment:
     python: Path
     sources: Path | None = None
     """The folder with checkouts of the graders that have no wheel."""
+    own: Path | None = None
+    """A file with graders of the user's."""
 
     def variables(self) -> dict[str, str]:
         return {
             **os.environ,
             "PYTHONDONTWRITEBYTECODE": "1",
             **({"GRADER_SOURCES": str(self.sources)} if self.sources else {}),
+            **({"GRADER_FILE": str(self.own)} if self.own else {}),
         }
 
-    def names(self) -> list[str]:
-        """The graders that it has."""
-        listing = f"import runpy; print(*runpy.run_path({str(WORKER)!r})['GRADERS'], sep='\\n')"
-        ran = subprocess.run(
-            [str(self.python), "-c", listing], capture_output=True, text=True, check=True, env=self.variables()
+    def graders(self) -> dict[str, bool]:
+        """The names of the graders that it has, and whether each judges letters alone."""
+        listing = (
+            "import json, runpy\n"
+            f"names = runpy.run_path({str(WORKER)!r})\n"
+            "print(json.dumps({name: name in names['OF_LETTERS'] for name in names['GRADERS']}))"
         )
-        return ran.stdout.splitlines()
+        ran = subprocess.run([str(self.python), "-c", listing], capture_output=True, check=True, env=self.variables())
+        return dict(json.loads(ran.stdout))
 
 
 def checked(folder: Path) -> Path:
@@ -97,25 +115,45 @@ def checked(folder: Path) -> Path:
     return folder
 
 
-def judged(environment: Environment, grader: str, sets: Sequence[Rows]) -> list[Tally]:
-    """The answers of a grader to each set. It is started again after each hang and crash."""
+def judged(
+    environment: Environment, grader: str, sets: Sequence[Rows], known: Mapping[str, Tally] | None = None
+) -> list[Tally]:
+    """The answers of a grader to each set. It is started again after each hang and crash.
+
+    `known` is what it said of these sets, by their names, in an earlier run. Only other rows are asked about.
+    """
     tallies = []
-    process = _Process(environment, grader)
+    process: _Process | None = None
     try:
         for rows in sets:
+            old = restricted((known or {}).get(rows.name), rows)
+            earlier, cpu_s = (old.by_row(), old.cpu_s) if old else ({}, 0.0)
             answers: list[Answer] = []
-            cpu_s = 0.0
-            for item in rows.items:
-                used_s, answer = process.ask(item["reference"], item["response"])
-                cpu_s += used_s
-                answers.append(answer)
-                if answer in (HANG, CRASH):
-                    process.close()
-                    process = _Process(environment, grader)
+            for row in rows_of(rows):
+                if row not in earlier:
+                    process = process or _Process(environment, grader)
+                    used_s, earlier[row] = process.ask(*row[:2])
+                    cpu_s += used_s
+                    if earlier[row] in (HANG, CRASH):
+                        process.close()
+                        process = None
+                answers.append(earlier[row])
             tallies.append(Tally(grader, rows, answers, cpu_s))
     finally:
-        process.close()
+        if process is not None:
+            process.close()
     return tallies
+
+
+def restricted(tally: Tally | None, rows: Rows) -> Tally | None:
+    """What a grader said of those of its rows that are among some, with the share of its time."""
+    if tally is None:
+        return None
+    now, old = set(rows_of(rows)), tally.by_row()
+    kept = [key for key in old if key in now]
+    items = [{"reference": reference, "response": response} for reference, response, _ in kept]
+    own = Rows(rows.name, items, [label for *_, label in kept], rows.left_out)
+    return Tally(tally.grader, own, [old[key] for key in kept], tally.cpu_s * len(kept) / (len(old) or 1))
 
 
 class _Process:
@@ -161,23 +199,13 @@ class _Process:
         return HANG
 
     def _used_s(self) -> float:
-        """The CPU seconds of the process and of its children that have ended, or 0 if it has ended."""
-        try:
-            stat = Path(f"/proc/{self._process.pid}/stat").read_text(encoding="ascii", errors="replace")
-        except OSError:
-            return 0.0
-        fields = stat.rpartition(")")[2].split()
-        return sum(int(ticks) for ticks in fields[11:15]) / os.sysconf("SC_CLK_TCK")
-
-
-def plain(rows: Rows) -> Rows:
-    """The rows that a grader without parameters can be asked about: with a label, and a text as the reference."""
-    kept = [
-        place
-        for place, (item, label) in enumerate(zip(rows.items, rows.labels, strict=True))
-        if label is not None and isinstance(item["reference"], str) and not item.get("params")
-    ]
-    return Rows(rows.name, [rows.items[place] for place in kept], [rows.labels[place] for place in kept])
+        """The CPU seconds of the process, of those below it, and of those that have ended. 0 if it has ended."""
+        ticks = 0
+        for pid in family(self._process.pid):
+            with gone():
+                stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+                ticks += sum(map(int, stat.rpartition(")")[2].split()[11:15]))
+        return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def table(tallies: Sequence[Tally]) -> Iterator[str]:

@@ -2,6 +2,8 @@
 
 A line of JSON `[gold, response]` comes in, a line goes out: true, false, or null if the grader says that it cannot
 judge. It imports nothing of this project. Whoever started it ends it when an answer takes too long.
+
+Graders limit their own time by the clock, so a busy machine would get other verdicts. Here these limits count CPU time.
 """
 
 import asyncio
@@ -10,9 +12,14 @@ import importlib
 import json
 import os
 import re
+import resource
+import runpy
+import signal
+import string
 import sys
 import types
 from collections.abc import Callable
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock
@@ -23,16 +30,42 @@ SOURCES = Path(os.environ.get("GRADER_SOURCES", os.devnull))
 """The folder with checkouts of the graders that have no wheel: `sources.toml`."""
 GRADERS: dict[str, Callable[[], Grader]] = {}
 """What makes each grader, by its name."""
+OF_LETTERS: set[str] = set()
+"""The graders that judge the letters of options, and nothing else."""
 
 
-def grader(name: str, source: str = "") -> Callable[[Callable[[], Grader]], None]:
+def grader(name: str, source: str = "", *, letters: bool = False) -> Callable[[Callable[[], Grader]], None]:
     """Register a grader. One with a `source` is there only if that file of `SOURCES` is."""
 
     def register(make: Callable[[], Grader]) -> None:
         if not source or (SOURCES / source).is_file():
             GRADERS[name] = make
+            OF_LETTERS.update([name] * letters)
 
     return register
+
+
+def alarms_count_cpu_time() -> None:
+    """Have SIGALRM's timers, and their handlers, be those of this process's CPU time."""
+    clock: Any = signal
+    set_timer, set_handler, get_handler = clock.setitimer, clock.signal, clock.getsignal
+    profiled = {signal.SIGALRM: signal.SIGPROF}
+
+    def timer(which: int, seconds: float, interval: float = 0.0) -> Any:
+        return set_timer(signal.ITIMER_PROF if which == signal.ITIMER_REAL else which, seconds, interval)
+
+    clock.setitimer = timer
+    clock.alarm = lambda seconds: int(timer(signal.ITIMER_REAL, seconds)[0])
+    clock.signal = lambda number, handler: set_handler(profiled.get(number, number), handler)
+    clock.getsignal = lambda number: get_handler(profiled.get(number, number))
+
+
+def children_end_after(cpu_s: int) -> None:
+    """For a grader that ends its child after some seconds by the clock: the child ends after as much CPU time."""
+    process: Any = BaseProcess
+    join = process.join
+    process.join = lambda child, timeout=None: join(child)
+    os.register_at_fork(after_in_child=lambda: resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s)))
 
 
 def bare(*packages: str, root: Path = SITE, **attributes: Any) -> None:
@@ -99,6 +132,7 @@ def verl_dapo() -> Grader:
 
 @grader("verl prime_math")
 def verl_prime() -> Grader:
+    children_end_after(10)
     score = _verl("prime_math").compute_score
     return lambda gold, response: bool(score(response, gold)[0])
 
@@ -164,6 +198,8 @@ def inspect() -> Grader:
     score = type("Score", (types.SimpleNamespace,), {"unscored": lambda **_: types.SimpleNamespace(value=None)})
     bare("inspect_ai.scorer._metric", CORRECT="C", INCORRECT="I", Score=score)
     bare("inspect_ai.scorer._scorer", Scorer=object, scorer=lambda **_: lambda function: function)
+    clock: Any = importlib.import_module("anyio")
+    clock.fail_after = contextlib.nullcontext  # two seconds by the clock
     scores = importlib.import_module("inspect_ai.scorer._math").math()
 
     def judge(gold: str, response: str) -> bool | None:
@@ -177,16 +213,24 @@ def inspect() -> Grader:
     return judge
 
 
-@grader("NeMo-Gym math_with_judge, no judge")
-def nemo_gym() -> Grader:
+def _nemo_gym(server: str) -> Any:
     bare("nemo_gym", "resources_servers")
     absent("fastapi", "nemo_gym.config_types", "nemo_gym.judge", "nemo_gym.openai_utils", "nemo_gym.reward_profile")
     bare("pydantic", BaseModel=object, PositiveFloat=float, PositiveInt=int)
-    bare("nemo_gym.base_resources_server", BaseRunRequest=object, BaseVerifyRequest=object, BaseVerifyResponse=object)
+    requests: dict[str, Any] = {
+        f"Base{name}": type(name, (), {}) for name in ("RunRequest", "VerifyRequest", "VerifyResponse")
+    }
+    bare("nemo_gym.base_resources_server", **requests, ReverifyMode=MagicMock())
     base = sys.modules["nemo_gym.base_resources_server"]
     base.__dict__.update(BaseResourcesServerConfig=object, SimpleResourcesServer=object)
-    server = importlib.import_module("resources_servers.math_with_judge.app").LibraryJudgeMathResourcesServer()
-    server.config = types.SimpleNamespace(should_use_judge=False, library_verifier_timeout_seconds=10)
+    return importlib.import_module(f"resources_servers.{server}.app")
+
+
+@grader("NeMo-Gym math_with_judge, no judge")
+def nemo_gym() -> Grader:
+    server = _nemo_gym("math_with_judge").LibraryJudgeMathResourcesServer()
+    server.config = types.SimpleNamespace(should_use_judge=False, library_verifier_timeout_seconds=float("inf"))
+    children_end_after(10)
 
     def judge(gold: str, response: str) -> bool:
         server._library_verifier_semaphore = asyncio.Semaphore(1)
@@ -267,13 +311,22 @@ def slime() -> Grader:
     return lambda gold, response: bool(grade(response, gold))
 
 
-@grader("ROLL math_rule", source="roll/roll/pipeline/rlvr/rewards/math_rule_reward_worker.py")
-def roll() -> Grader:
+_ROLL = "roll/roll/pipeline/rlvr/rewards"
+
+
+def _roll(worker: str) -> Any:
     absent("ray", "torch", "codetiming", "tqdm", "roll.configs.worker_config", "roll.distributed.executor.worker")
     absent("roll.distributed.scheduler.decorator", "roll.distributed.scheduler.protocol", "roll.models.model_providers")
+    absent("roll.utils.logging")
     bare("roll", "roll.pipeline", "roll.pipeline.rlvr", "roll.pipeline.rlvr.rewards", root=SOURCES / "roll")
     bare("roll.distributed.executor.worker", Worker=object)
-    library: Any = importlib.import_module("roll.pipeline.rlvr.rewards.math_rule_reward_worker")
+    return importlib.import_module(f"roll.pipeline.rlvr.rewards.{worker}")
+
+
+@grader("ROLL math_rule", source=f"{_ROLL}/math_rule_reward_worker.py")
+def roll() -> Grader:
+    library = _roll("math_rule_reward_worker")
+    children_end_after(6)
 
     def judge(gold: str, response: str) -> bool:
         return library.hf_verify_math_sample(response, gold if "$" in gold else f"${gold}$", "")[0] is True
@@ -281,7 +334,56 @@ def roll() -> Grader:
     return judge
 
 
+# --- graders of letters
+
+
+@grader("NeMo-Gym mcqa", letters=True)
+def nemo_gym_mcqa() -> Grader:
+    server, letters = _nemo_gym("mcqa"), set(string.ascii_uppercase[:10])
+    return lambda gold, response: server._parse_answer_letter_strict_boxed(response, letters)[0] == gold
+
+
+@grader("lm-eval mmlu_pro", letters=True)
+def lm_eval_mmlu_pro() -> Grader:
+    text = (SITE / "lm_eval/tasks/mmlu_pro/_default_template_yaml").read_text(encoding="utf-8")
+    pattern = re.compile(re.findall(r"regex_pattern: '(.+)'", text)[0])
+    return lambda gold, response: (pattern.findall(response) or [""])[0] == gold
+
+
+@grader("SimpleEvals mmlu", letters=True)
+def simple_evals_mmlu() -> Grader:
+    common = _simple_evals("common")
+    forms = (common.MULTILINGUAL_ANSWER_PATTERN_TEMPLATE.format(lead) for lead in common.MULTILINGUAL_ANSWER_REGEXES)
+    patterns = [re.compile(form) for form in forms]
+
+    def judge(gold: str, response: str) -> bool:
+        plain = common.normalize_response(response)
+        match = next((match for pattern in patterns if (match := pattern.search(plain))), None)
+        return bool(match and common.normalize_extracted_answer(match[1]) == gold)
+
+    return judge
+
+
+@grader("slime gpqa", source="slime/slime/rollout/rm_hub/gpqa.py", letters=True)
+def slime_gpqa() -> Grader:
+    bare("slime", "slime.rollout", "slime.rollout.rm_hub", root=SOURCES / "slime")
+    score: Any = importlib.import_module("slime.rollout.rm_hub.gpqa").compute_gpqa_reward
+    return lambda gold, response: score(response, gold) == 1
+
+
+@grader("ROLL multiple_choice_boxed", source=f"{_ROLL}/multiple_choice_boxed_rule_reward_worker.py", letters=True)
+def roll_letters() -> Grader:
+    library = _roll("multiple_choice_boxed_rule_reward_worker")
+
+    def judge(gold: str, response: str) -> bool:
+        answer = library.extract_after_last_think(response)
+        return bool(library.multiple_choice_boxed_reward_fn(answer, gold)[1] == 1)
+
+    return judge
+
+
 def main() -> None:
+    alarms_count_cpu_time()
     answers = sys.stdout
     with contextlib.redirect_stdout(sys.stderr):
         judge = GRADERS[sys.argv[1]]()
@@ -289,6 +391,9 @@ def main() -> None:
         for line in sys.stdin:
             print(json.dumps(judge(*json.loads(line))), file=answers, flush=True)
 
+
+if OWN := os.environ.get("GRADER_FILE"):
+    runpy.run_path(OWN, init_globals={"grader": grader, "bare": bare, "absent": absent, "SOURCES": SOURCES})
 
 if __name__ == "__main__":
     main()

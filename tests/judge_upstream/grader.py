@@ -8,6 +8,7 @@ pairwise    the longer response; the first, where both are equally long
 steps       the first step with a `!` in it, else 0
 
 It is also a reward model at `/classify`: 20 where the response has the last word of the question, else -20; the length of a text.
+At `/v1/embeddings` the vector of a text has the numbers of its letters a, b and c.
 """
 
 import json
@@ -54,7 +55,8 @@ class Grader:
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                answer = grader._rewards if self.path == "/classify" else grader._respond
+                doors = {"/classify": grader._rewards, "/v1/embeddings": grader._vectors}
+                answer = doors.get(self.path, grader._respond)
                 status, content = answer(body)
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")
@@ -112,6 +114,14 @@ class Grader:
         if failure is not None:
             return failure[0], failure[1].encode()
         return 200, json.dumps(values_of("vllm_classify", body, _greeted)).encode()
+
+    def _vectors(self, body: dict[str, Any]) -> tuple[int, bytes]:
+        self.calls["/v1/embeddings"] += 1
+        failure = self.trouble(self.calls["/v1/embeddings"])
+        if failure is not None:
+            return failure[0], failure[1].encode()
+        vectors = [[text.count(letter) for letter in "abc"] for text in body["input"]]
+        return 200, json.dumps({"data": [{"index": at, "embedding": row} for at, row in enumerate(vectors)]}).encode()
 
     def _respond(self, body: dict[str, Any]) -> tuple[int, bytes]:
         text = "\n".join(str(message["content"]) for message in body["messages"])

@@ -23,8 +23,9 @@ from sandbox.base import (
     Tests,
     TestStyle,
 )
-from sandbox.boxes.remote import RemoteSandbox, wire
+from sandbox.boxes.remote import wire
 from sandbox.boxes.remote.hosts import Host, Hosts, addresses
+from sandbox.boxes.remote.remote import RemoteSandbox
 from tests.waiting import until
 
 PROGRAM = Program(

@@ -11,7 +11,8 @@ import pytest
 from aiohttp import web
 
 from sandbox.base import Built, Execute, Exit, Program, RunResult, SandboxUnavailable
-from sandbox.boxes.remote import BadTlsFiles, RemoteSandbox, TlsFiles, wire
+from sandbox.boxes.remote import BadTlsFiles, TlsFiles, wire
+from sandbox.boxes.remote.remote import RemoteSandbox
 from sandbox.boxes.remote.tls import TlsContext
 from tests.certificates import Authority
 from tests.waiting import until

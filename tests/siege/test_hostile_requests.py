@@ -130,7 +130,7 @@ class Siege:
 @pytest.fixture(scope="module")
 def siege(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Siege]:
     folder = tmp_path_factory.mktemp("siege")
-    options = {"sandbox": "none", "workers": "1", "cache_memory_mb": "1"}
+    options = {"sandbox": "none", "workers": "1", "cache_memory_mb": "1", "body_timeout_s": str(PATIENCE_S)}
     with serving(folder / "log.jsonl", (), None, "tests.siege.served", **options) as served:
         load = Load(served)
         with load.running():

@@ -56,12 +56,12 @@ def item_of(entry: Entry, example: Example, response: str | None = None, explain
 
 
 def test_examples_hold(entry: Entry, found: Found) -> None:
-    for example in entry.examples:
-        for explain in (False, True):
-            (verdict,) = found.score(entry, [item_of(entry, example, explain=explain)])
-            assert (verdict.status, verdict.score, verdict.reason) == (example.status, example.score, example.reason), (
-                example
-            )
+    asked = [(example, explain) for example in entry.examples for explain in (False, True)]
+    verdicts = found.score(entry, [item_of(entry, example, explain=explain) for example, explain in asked])
+    for (example, _), verdict in zip(asked, verdicts, strict=True):
+        assert (verdict.status, verdict.score, verdict.reason) == (example.status, example.score, example.reason), (
+            example
+        )
 
 
 def test_parameters_end_with_their_item(entry: Entry, found: Found) -> None:

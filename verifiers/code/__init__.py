@@ -31,7 +31,7 @@ from sandbox.workers import Exit, Task, WorkersUnavailable
 from verifiers import code_blocks
 from verifiers.base import Example, InvalidItem, Item, Params, Resources, Status, Unavailable, Verdict, Verifier, clip
 from verifiers.base_runs import BaseRuns
-from verifiers.code import judging, libraries, outcomes, rehearsal
+from verifiers.code import judging, libraries, outcomes, rehearsal, told
 from verifiers.code.cases import CaseType, StdioTests, Suite, TestPrograms
 from verifiers.code.comparators import Comparator, Mode
 from verifiers.code.judging import Judged, Terms
@@ -272,6 +272,9 @@ def _verdict(judged: Judged, item: Item[CodeParams], code: str, language: str = 
         detail["compiler"] = judged.compiler[:_MAX_COMPILER_CHARS]
     elif first is not None:
         detail["first_failure"] = {"name": first.name, "status": str(first.status)}
+    outputs = [outcome.output for outcome in judged.outcomes if outcome.output is not None]
+    if outputs and len(outputs) == len(judged.outcomes):
+        detail["outputs"] = told.answer_of(outputs)
     if item.explain:
         detail["tests"] = [outcome.detail() for outcome in judged.outcomes[: outcomes.MAX_TESTS_SHOWN]]
     reason = "compile_error" if judged.compiler is not None else outcomes.reason_of(judged.outcomes, score)

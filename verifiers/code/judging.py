@@ -40,7 +40,7 @@ from sandbox.workers import Outcome as WorkerOutcome
 from sandbox.workers import Task, Workers
 from verifiers.base import InvalidItem, clip
 from verifiers.base_runs import BaseRuns
-from verifiers.code import comparisons, joining, response_texts, splitting
+from verifiers.code import comparisons, joining, literals, response_texts, splitting, told
 from verifiers.code.cases import (
     AssertedCall,
     CallTests,
@@ -60,6 +60,7 @@ from verifiers.code.outcomes import Outcome, Policy, Status, is_settled, passed,
 from verifiers.code.tellers import FILE as VALUES_FILE
 from verifiers.code.tellers import TELLERS
 from verifiers.long_texts import BROKEN_LIMITS, too_complex_params
+from verifiers.own_answers import STAND_IN
 
 COMPARE = Task("verifiers.code.comparisons", "compare_in_worker", comparisons.TIME_LIMIT_S)
 
@@ -166,9 +167,11 @@ class _Board:
         self.outcomes: list[Outcome | None] = [None] * len(self.names)
         self._terms = terms
         self._timeouts = 0
+        self._tells = False
 
     def put(self, position: int, outcome: Outcome) -> None:
         self.outcomes[position] = outcome
+        self._tells = outcome.output is not None
         self._timeouts += outcome.status is Status.TIME_LIMIT
 
     @property
@@ -176,7 +179,7 @@ class _Board:
         terms = self._terms
         if self._timeouts >= terms.max_timeouts:
             return False
-        if terms.runs_all and not terms.fail_fast:
+        if self._tells or (terms.runs_all and not terms.fail_fast):
             return True
         return not is_settled(self.outcomes, terms.policy, terms.threshold, fail_fast=terms.fail_fast)
 
@@ -236,6 +239,11 @@ class _Compared:
         if difference is None:
             return passed(name, result.cpu_s)
         return Outcome(name, Status.WRONG_ANSWER, difference=difference, cpu_s=result.cpu_s)
+
+    def _told(self, position: int, result: RunResult, output: str | None) -> Outcome:
+        """The outcome of a test that only asks for the output."""
+        name = self._board.names[position]
+        return Outcome(name, Status.WRONG_ANSWER, difference="no expected output", cpu_s=result.cpu_s, output=output)
 
     async def _compare_large(self) -> None:
         if not self._large:
@@ -298,6 +306,8 @@ class _Stdio(_Compared):
             self._to_check.append((position, result))
             return None
         case, comparator = self._tests.cases[position], self._terms.comparator
+        if case.expected == STAND_IN:
+            return self._told(position, result, told.text_of(result.stdout))
         pairs = [(result.files.get(path), text) for path, text in case.expected_files.items()]
         pairs += [(result.stdout, case.expected)] if case.compares_output else []
         large = []
@@ -438,11 +448,16 @@ class _Calls(_Compared):
         if result.exit is not Exit.EXITED or result.value is None:
             return self._ended_badly(position, result)
         accepted, comparator = self._tests.cases[position].accepted, self._terms.comparator
+        if accepted == _ONLY_STAND_IN:
+            return self._told(position, result, told.value_of(result.value))
         if comparisons.is_large_value(result.value, accepted, comparator):
             payload = [True, result.value, accepted, comparator.model_dump_json()]
             self._large.append((position, result, payload))
             return None
         return self._compared(position, result, comparisons.value_difference(result.value, accepted, comparator))
+
+
+_ONLY_STAND_IN = literals.image([STAND_IN])
 
 
 class _AssertedCalls(_Compared):

@@ -49,6 +49,8 @@ class Outcome:
     difference: str = ""
     """A text for people: the first difference, or the cause of the program's end."""
     cpu_s: float = 0.0
+    output: str | None = None
+    """What the program gave, if the test only asks for that (`told`)."""
 
     def detail(self) -> dict[str, Any]:
         fields: dict[str, Any] = {"name": self.name, "status": str(self.status), "cpu_s": round(self.cpu_s, 4)}

@@ -87,6 +87,7 @@ from verifiers.commitment.mentions import (
     turned,
     without_answer,
 )
+from verifiers.commitment.names import holds_name, is_another_name
 from verifiers.commitment.offers import MAX_OFFERS, NO_OFFERS, Offers
 from verifiers.commitment.parameters import ExtractionParams, OnConflict, Think
 from verifiers.commitment.readers import READERS, READERS_IF_NAMED
@@ -96,7 +97,7 @@ from verifiers.commitment.segment import Segment, final_segment
 from verifiers.commitment.spans import Span
 from verifiers.commitment.stance import DENIES, Sentence, Stance, sentence_at
 from verifiers.commitment.statements import narrowed
-from verifiers.commitment.unreal import names_case, without_case, without_unreal
+from verifiers.commitment.unreal import names_case, tells_other_case, without_case, without_unreal
 
 __all__ = [
     "ABSENCES",
@@ -376,9 +377,15 @@ def _is_another(response: str, offers: Offers, proposals: Offers, channel: Chann
     later = proposals.items[-1]
     if offers.items and offers.reason is None and later.outer_start < offers.items[-1].outer_end:
         return False
-    text = response[later.start : later.end]
     if channel is not Channel.ANSWER_LINE:
         return True
+    # "\\boxed{15} Without the restriction, the answer is 20": the mark is the answer.
+    is_earlier = bool(offers.items) and offers.reason is None
+    if is_earlier and tells_other_case(response, offers.items[-1].outer_end, (later.outer_start, later.start)):
+        return False
+    text = response[later.start : later.end]
+    if is_earlier and holds_name(response, offers.items[-1]) and text[0].isalpha():
+        return is_another_name(response, offers.items[-1], later)
     return any(char.isdigit() or char in "$\\" for char in text)
 
 

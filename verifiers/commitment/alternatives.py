@@ -16,10 +16,10 @@ from verifiers.commitment.stance import Sentence, sentence_at
 from verifiers.commitment.wording import openings
 
 _MAX_CHARS = 160
-_CLOSES = re.compile(r"(?:[\s$*_})\]]|\\[\])]|</answer>)*+(?:[(（[,，、;；:：–—-][\s$*_]*+){0,2}")
+_CLOSES = re.compile(r"(?:[\s$*_})\]]|\\[\])]|\\text\{|</answer>)*+(?:[(（[,，、;；:：–—-][\s$*_]*+){0,2}")
 _PAUSES = frozenset(",，;；")
 _ENDS = frozenset(".,;:!?)]，。；：！？）|")
-_MARKUP = frozenset("$*({")
+_MARKUP = frozenset("$*({}")
 _LEADS = frozenset([Kind.MAYBE, Kind.GUESS, Kind.ALSO, Kind.THE, Kind.STAGE, Kind.SO, Kind.IT, Kind.IS, Kind.CASE])
 _BEHIND = frozenset([Kind.IF, Kind.OR, Kind.BECAUSE, Kind.ENDS])
 _NUMBER = re.compile(r"[-−]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[-−]?\d{1,40}(?:\.\d{1,40})?")

@@ -39,7 +39,9 @@ def without_asides(text: str) -> str:
     if (hit := _CONVERTED.search(text, first)) and _is_converted(hit):
         return _blank(text, *hit.span("aside"))
     again = _AGAIN.search(text, first)
-    is_same = again and _is_lead(again["lead"]) and _is_same(again["value"], again["again"])
+    # "7 + 9 = 16, so it is 16" concludes.
+    is_result = again and text[: again.start()].endswith(("=", "= ", "=$", "= $"))
+    is_same = again and not is_result and _is_lead(again["lead"]) and _is_same(again["value"], again["again"])
     return _blank(text, *again.span("aside")) if again and is_same else text
 
 

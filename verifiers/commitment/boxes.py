@@ -20,8 +20,10 @@ from verifiers.commitment.stance import sentence_at
 
 _BOX_OPENING = re.compile(r"(?:\s{0,8}\[[^\]\n]{0,40}\]){0,2}\s{0,8}\{")
 _BOX_BARE = re.compile(r"\s{0,8}((?:[-+−]?\d|\\[A-Za-z])[^\s$]{0,200}|[A-Za-z](?![A-Za-z]))")
-_PLAIN_BOX = re.compile(r"\\(?:boxed|fbox|framebox)\{([^{}\\]{0,200})\}")
-_BRACES = re.compile(r"(?P<box>\\{1,2}(?:boxed|fbox|framebox)(?![A-Za-z]))|\\[^A-Za-z]|(?P<open>\{+)|(?P<close>\}+)")
+_COMMAND = r"(?:[A-Za-z]{0,8}boxed|fbox|framebox)"
+r"""Any command that ends in `boxed`: models garble it, as in `\beginboxed{5}`."""
+_PLAIN_BOX = re.compile(rf"\\{_COMMAND}\{{([^{{}}\\]{{0,200}})\}}")
+_BRACES = re.compile(rf"(?P<box>\\{{1,2}}{_COMMAND}(?![A-Za-z]))|\\[^A-Za-z]|(?P<open>\{{+)|(?P<close>\}}+)")
 
 
 def with_boxes(text: str, offers: Sequence[Offer]) -> Offers:
@@ -153,15 +155,13 @@ def _box_commands(text: str, start: int, end: int) -> list[int]:
         at = text.rfind("box", start, at)
         if at < 0:
             break
-        if at > start and text[at - 1] == "\\":
-            indices.append(at - 1)
-            continue
-        prefix = text[max(start, at - 6) : at]
-        if prefix.endswith("\\f"):
-            indices.append(at - 2)
-        elif prefix.endswith("\\frame"):
-            indices.append(at - 6)
+        _, backslash, name = text[max(start, at - _MAX_NAME_CHARS) : at].rpartition("\\")
+        if backslash and (name in ("", "f", "frame") or (name.isalpha() and text.startswith("boxed", at))):
+            indices.append(at - len(name) - 1)
     return indices[::-1]
+
+
+_MAX_NAME_CHARS = 9
 
 
 def _command_start(text: str, start: int, last_backslash: int) -> int:

@@ -14,6 +14,7 @@ from itertools import islice
 
 from verifiers.commitment.alternatives import alternative, is_another_number
 from verifiers.commitment.cues import Cue, Kind, listed, words
+from verifiers.commitment.figured import figured
 from verifiers.commitment.folding import fold
 from verifiers.commitment.retraction import VALUE, Clause, Slot, Verdict, counts, judged, pronouns, turns
 from verifiers.commitment.slots import is_word, openings_of
@@ -42,15 +43,34 @@ def denied_at(text: str, end: int, answer: str) -> int | None:
 
     What is denied and then called right stands.
     """
-    name = name_of(answer)
-    if not name or text.casefold().find(name[0], end) < 0:
-        return None
+    display = text[end:].casefold()
+    members = _members(answer)
+    names = [name for name in (name_of(answer), *members) if name and name[0] in display]
     index = None
-    for sentence in _behind(text, end):
-        verdict = None if sentence.asks else verdict_on(sentence, name)
-        if verdict is not None:
-            index = _place_behind(sentence, name) if verdict is Verdict.REJECTS else None
+    for sentence in _behind(text, end) if names else ():
+        for name in names:
+            verdict = None if sentence.asks else verdict_on(sentence, name, is_member=name in members)
+            if verdict is not None:
+                index = _place_behind(sentence, name) if verdict is Verdict.REJECTS else None
+            if verdict is Verdict.REJECTS:
+                break
     return index
+
+
+def _members(answer: str) -> Sequence[Name]:
+    r"""The numbers of a list, none of which a text may reject: the 1 and the 2 of `x=1, x=2` and `\{1,2\}`, but not those of a point."""
+    members = (
+        _SEPARATOR.split(answer.strip().removeprefix("\\{").removesuffix("\\}"))
+        if len(answer) <= _MAX_LIST_CHARS
+        else []
+    )
+    numbers = [_MEMBER.fullmatch(member) for member in members]
+    return [(match["number"],) for match in numbers if match] if len(members) > 1 and all(numbers) else ()
+
+
+_SEPARATOR = re.compile(r"\s*(?:[,;，、]|\\text\s?\{\s?(?:and|or)\s?\}|\b(?:and|or)\b)\s*")
+_MEMBER = re.compile(r"\$?\s{0,2}(?:[A-Za-z](?:_\w)?\s?=\s?)?(?P<number>\d{1,12}(?:\.\d{1,12})?)\s{0,2}\$?")
+_MAX_LIST_CHARS = 120
 
 
 def _place_behind(sentence: Sentence, name: Name) -> int:
@@ -61,11 +81,20 @@ def _place_behind(sentence: Sentence, name: Name) -> int:
 
 def concluded_at(text: str, end: int, answer: str) -> int | None:
     """The start of the last sentence of a text, or of a bracket behind the answer, which ends at `end`, that concludes another number."""
-    if (at := _corrected_in_bracket(text, end, answer)) is not None:
+    bare_end, bare = _without_bracket(text, end, answer)
+    shown = figured(text, bare_end, bare)
+    text = shown.text
+    if (at := _corrected_in_bracket(text, bare_end, bare)) is not None:
         return at
     successors = _behind(text, end)
     last = _without_working(successors[-1]) if successors else None
-    if last is None or last.asks or not _SIGNS.isdisjoint(_without_name(last)) or not _APART.isdisjoint(last.kinds):
+    if (
+        last is None
+        or last.asks
+        or lacks_something(last)
+        or not _SIGNS.isdisjoint(_without_name(last))
+        or not _APART.isdisjoint(last.kinds)
+    ):
         return None
     numbers = [at for at, word in enumerate(last.words) if word.text[0].isdigit()]
     # "But this counts each pair twice, so we divide by 2 to get 48": the last number is the conclusion.
@@ -84,25 +113,61 @@ def concluded_at(text: str, end: int, answer: str) -> int | None:
         return None
     is_left = _turns(successors[:-1], answer) or sentence.has(Kind.IF, 0, sentence.place((end, end))[0])
     is_result = ends_in_result(last, numbers[0]) and (is_left or _is_objected(successors[:-1], answer))
-    if is_result or _objects(last, numbers[0]) or _is_verdict(last, numbers[0], units):
+    is_verdict = last.start > successors[-1].start and _verdict_slots(last, numbers[0], units) is not None
+    is_verdict = is_verdict or _is_verdict(last, numbers[0], units, is_name=shown.is_of_names)
+    if is_result or _objects(last, numbers[0]) or is_verdict:
         return None if last.stance((token.start, token.end)) in UNMADE else last.start
     return None
 
 
+def lacks_something(sentence: Sentence) -> bool:
+    """Whether a sentence begins with a word like "without", or holds one in a script without spaces: その条件がなければ."""
+    text = sentence.text[sentence.start : sentence.end]
+    return sentence.words[0].text in listed("lacks") or any(
+        term in text for term in listed("lacks") if not term.isascii() and term >= _UNSPACED
+    )
+
+
+_UNSPACED = "\u0e00"
+
+
 def _without_working(sentence: Sentence) -> Sentence:
-    """The conclusion of a sentence that ends a computation: the "so it is 48" of "6 * 8 = 48, so it is 48"."""
+    """The conclusion of a sentence that ends a computation: the "so it is 48" of "6 * 8 = 48, so it is 48", 48です behind なので."""
     stops = [cue.first for cue in sentence.cues if cue.kind is Kind.SO and cue.first]
-    if not stops or not any(word.text == "=" for word in sentence.words[: stops[-1]]):
+    ought = [at for at, word in enumerate(sentence.words) if word.text in listed("ought")]
+    if stops and ought and stops[-1] < ought[-1]:
+        return Sentence(sentence.text, sentence.words[stops[-1]].start, sentence.end, sentence.stop)
+    equalities = [at for at, word in enumerate(sentence.words) if word.text == "=" or _heads_check(sentence, at)]
+    stops = [
+        at for at in stops or (_ends_of_premises(sentence) if equalities else ()) if at > min(equalities, default=at)
+    ]
+    if not stops:
         return sentence
     return Sentence(sentence.text, sentence.words[stops[-1]].start, sentence.end, sentence.stop)
 
 
+def _heads_check(sentence: Sentence, at: int) -> bool:
+    """Whether a word is the sign behind the heading of a check: "Check:"."""
+    return at < _MAX_HEAD_WORDS and sentence.words[at].text in ":：" and sentence.words[at - 1].text in listed("checks")
+
+
+_MAX_HEAD_WORDS = 4
+
+
+def _ends_of_premises(sentence: Sentence) -> Sequence[int]:
+    """The places behind words that end a premise, in languages that put them behind it: なので, 이므로."""
+    phrases = [term.split() for term in listed("premises") if not term.isascii() and " " in term]
+    texts = [word.text for word in sentence.words]
+    return sorted(
+        at + len(phrase)
+        for phrase in phrases
+        for at in range(1, len(texts) - len(phrase))
+        if texts[at : at + len(phrase)] == phrase and texts[0] != phrase[0]
+    )
+
+
 def _corrected_in_bracket(text: str, end: int, answer: str) -> int | None:
-    """The start of a bracket at the end of an answer, or behind it, that calls another number right: "48 (should be 42)"."""
-    inner = _INNER_BRACKET.search(answer) if len(answer) <= _MAX_ANSWER_CHARS else None
-    if inner and text.endswith(answer, 0, end):
-        end -= len(answer) - inner.start()
-        answer = answer[: inner.start()]
+    """The start of a bracket behind an answer that calls another number right: "48 (should be 42)"."""
     bracket = _BRACKET.match(text, end)
     if bracket is None:
         return None
@@ -116,6 +181,14 @@ def _corrected_in_bracket(text: str, end: int, answer: str) -> int | None:
     slots = _verdict_slots(aside, numbers[0], units)
     is_corrected = slots is not None and (_calls_right(aside, numbers[0]) or Slot.TURN in slots)
     return aside.start if is_corrected else None
+
+
+def _without_bracket(text: str, end: int, answer: str) -> tuple[int, str]:
+    """The end of an answer and its text, without the words in brackets at its end: "48 (should be 42)"."""
+    inner = _INNER_BRACKET.search(answer) if len(answer) <= _MAX_ANSWER_CHARS else None
+    if inner and text.endswith(answer, 0, end):
+        return end - len(answer) + inner.start(), answer[: inner.start()]
+    return end, answer
 
 
 def _calls_right(sentence: Sentence, number: int) -> bool:
@@ -149,13 +222,15 @@ def _is_objected(predecessors: Sequence[Sentence], answer: str) -> bool:
 
 def _objects(sentence: Sentence, number: int) -> bool:
     """Whether a sentence turns from the answer and ends by concluding a number: "But n must be even, so n = 48."."""
-    concludes = any(cue.kind is Kind.SO and 0 < cue.first < number for cue in sentence.cues)
+    stops = [cue.first for cue in sentence.cues if cue.kind is Kind.SO] or _ends_of_premises(sentence)
+    concludes = any(0 < at <= number for at in stops)
     is_left = not sentence.has(Kind.IF, 0, number)
     return concludes and is_left and sentence.begins(_BUT, 0) and _ends_near(sentence, number)
 
 
 def leaves_open(text: str, end: int, answer: str) -> bool:
     """Whether the words behind an answer, which ends at `end`, offer another number: "if not, 48", "it could also be 48"."""
+    end, answer = _without_bracket(text, end, answer)
     statement = sentence_at(text, max(0, end - 1), 0, len(text))
     remainder = Sentence(text, end, statement.end, statement.stop) if end < statement.end else None
     successors = sentences(text, max(end, statement.end), min(len(text), max(end, statement.end) + _MAX_OFFER_CHARS))
@@ -170,7 +245,7 @@ def _offers_other(sentence: Sentence, members: frozenset[str]) -> bool:
     """Whether a clause says nothing but that another number may be right, or is if the answer is wrong."""
     if not _SIGNS.isdisjoint(sentence.text[sentence.start : sentence.end]):
         return False
-    is_supposed = False
+    is_supposed, is_added = False, _ends_in_also(sentence)
     for first, stop in _clauses(sentence, _BUT):
         start = sentence.past_cue(first, Kind.IF)
         if start > first:
@@ -179,11 +254,19 @@ def _offers_other(sentence: Sentence, members: frozenset[str]) -> bool:
         numbers = [at for at in range(first, stop) if sentence.words[at].text[0].isdigit()]
         if len(numbers) == 1 and sentence.words[numbers[0]].text not in members:
             cues = [cue for cue in sentence.cues if first <= cue.first and cue.stop <= stop]
-            is_offered = is_supposed or any(cue.kind in _OFFERS for cue in cues)
+            is_offered = is_supposed or is_added or any(cue.kind in _OFFERS for cue in cues)
             is_denied = any(cue.kind in DENIES for cue in cues)
             if is_offered and not is_denied and _only_names(sentence, first, stop, numbers[0], cues):
                 return True
     return False
+
+
+def _ends_in_also(sentence: Sentence) -> bool:
+    """Whether a comma and a word like "too" end a sentence: "42 is a solution, too"."""
+    first = max((at + 1 for at, word in enumerate(sentence.words) if word.text in _PAUSES), default=0)
+    return first > 0 and any(
+        cue.kind is Kind.ALSO and (cue.first, cue.stop) == (first, len(sentence.words)) for cue in sentence.cues
+    )
 
 
 def _is_rejected(sentence: Sentence, first: int, stop: int) -> bool:
@@ -214,16 +297,18 @@ def _is_in_name(text: str, start: int) -> bool:
     return letter.isascii() and letter.isalpha()
 
 
-def verdict_on(sentence: Sentence, name: Name) -> Verdict | None:
-    """What a sentence says of a value with a name; None if a word of it says anything else."""
+def verdict_on(sentence: Sentence, name: Name, *, is_member: bool = False) -> Verdict | None:
+    """What a sentence says of a value with a name, or of the list that it is a member of; None if a word of it says anything else."""
     hit = None
     for first, stop in _clauses(sentence):
         positions = _places(sentence, name, first, stop)
-        clause = _judged(sentence, first, stop, positions or _numbered(sentence, first, stop))
+        # "Only 1 is valid" rejects the rest.
+        rest = sentence.past_cue(first, Kind.ONLY) if is_member else first
+        clause = _judged(sentence, rest, stop, positions or _numbered(sentence, rest, stop))
         if clause is None:
             return None
         if positions and clause.verdict is not Verdict.LEADS:
-            hit = clause.verdict
+            hit = clause.verdict if rest == first or clause.verdict is Verdict.REJECTS else Verdict.REJECTS
     return hit
 
 
@@ -291,7 +376,9 @@ def _behind(text: str, end: int) -> Sequence[Sentence]:
 
 def _clauses(sentence: Sentence, members: frozenset[Kind] = _PARTS) -> Iterator[Span]:
     """The clauses between pauses and words that part them; words that only lead to a conclusion are left out."""
+    # The "no" of "42 no es válida" denies, and begins no clause.
     breaks = {cue.first for cue in sentence.cues if cue.kind in members and cue.first}
+    breaks -= {cue.first for cue in sentence.cues if cue.kind in _DENIALS}
     first = sentence.past_cue(0, Kind.SO)
     for position in range(first, len(sentence.words)):
         is_pause = sentence.words[position].text in _PAUSES
@@ -301,6 +388,9 @@ def _clauses(sentence: Sentence, members: frozenset[Kind] = _PARTS) -> Iterator[
             first = position + is_pause
     if any(map(is_word, sentence.words[first:])):
         yield first, len(sentence.words)
+
+
+_DENIALS = frozenset([Kind.NOT, Kind.WRONG])
 
 
 def _places(sentence: Sentence, name: Name, first: int, stop: int) -> Sequence[Span]:
@@ -334,13 +424,22 @@ def _numbers(answer: str) -> frozenset[str]:
     return frozenset(word.text for word in words(fold(answer[:_MAX_ANSWER_CHARS])))
 
 
-def _is_verdict(sentence: Sentence, number: int, units: frozenset[str]) -> bool:
+def _is_verdict(sentence: Sentence, number: int, units: frozenset[str], *, is_name: bool) -> bool:
     """Whether all that a sentence says is that a number is the value: "So it's 42.", "It should be 42 cm.".
 
-    The words behind the number must be among `units`.
+    The words behind the number must be among `units`. A name needs more than a verb: "It was Shakespeare" says who wrote the answer.
     """
     slots = _verdict_slots(sentence, number, units)
-    return slots is not None and (not slots.isdisjoint([Slot.THIS, Slot.TURN]) or not _LEADS.isdisjoint(sentence.kinds))
+    if slots is None:
+        return False
+    if _calls_right(sentence, number) or not slots.isdisjoint(_REVISES):
+        return True
+    if is_name:
+        return Slot.THIS in slots and Kind.SO in sentence.kinds
+    return Slot.THIS in slots or not _LEADS.isdisjoint(sentence.kinds)
+
+
+_REVISES = frozenset([Slot.TURN, Slot.RECHECK])
 
 
 def _verdict_slots(sentence: Sentence, number: int, units: frozenset[str]) -> frozenset[str] | None:
@@ -351,13 +450,43 @@ def _verdict_slots(sentence: Sentence, number: int, units: frozenset[str]) -> fr
     is_verdict = False
     for first, stop in _clauses(sentence):
         is_here = first <= number < stop
-        is_unit = is_here and units.issuperset(word.text for word in sentence.words[number + 1 : stop])
+        ended = sentence.past_cue(number + 1, Kind.ENDS)
+        is_unit = is_here and units.issuperset(word.text for word in sentence.words[ended:stop])
         values = [(number, stop if is_unit else number + 1)] if is_here else []
         clause = _judged(sentence, first, stop, values)
+        if clause is None and is_here:
+            clause = _found(sentence, first, number, slots)
         if clause is None or clause.verdict is Verdict.REJECTS:
             return None
         slots, is_verdict = slots | clause.slots, True
     return slots if is_verdict else None
+
+
+def puts_in_place(text: str, start: int, span: Span, end: int) -> bool:
+    """Whether a part of a text says nothing but that the value at a span is right, or what a new check gives: "(should be C)"."""
+    display = text[start : span[0]] + "0" * (span[1] - span[0]) + text[span[1] : end]
+    sentence = Sentence(display, 0, len(display), "")
+    first, stop = sentence.place((span[0] - start, span[1] - start))
+    if stop - first != 1 or sentence.asks:
+        return False
+    slots = _verdict_slots(sentence, first, frozenset())
+    return slots is not None and (not slots.isdisjoint(_REVISES) or _calls_right(sentence, first))
+
+
+def _found(sentence: Sentence, first: int, number: int, members: frozenset[str]) -> Clause | None:
+    """The clause of a number that ends it, past the words that only say that it was found, behind a new check: "Recounting gives 42"."""
+    if not sentence.ends(number + 1):
+        return None
+    said = {at for cue in sentence.cues if cue.kind in _FINDS for at in range(cue.first, cue.stop)}
+    kept = [word.text for at, word in enumerate(sentence.words[first:number], first) if at not in said]
+    text = " ".join([*(word for word in kept if word not in listed("totals")), VALUE])
+    clause = Sentence(text, 0, len(text), "")
+    verdict = judged(clause, 0, len(clause.words))
+    is_new = verdict is not None and not _REVISES.isdisjoint(members | verdict.slots)
+    return verdict if is_new else None
+
+
+_FINDS = frozenset([Kind.SO, Kind.CHOOSE, Kind.IS, Kind.THE])
 
 
 def ends_in_result(sentence: Sentence, number: int) -> bool:

@@ -15,7 +15,7 @@ from verifiers import commitment
 from verifiers.commitment.announce import announcements
 from verifiers.commitment.behind import is_taken_back, replacement
 from verifiers.commitment.boxes import read_boxes
-from verifiers.commitment.byname import name_of, verdict_on
+from verifiers.commitment.byname import name_of, puts_in_place, verdict_on
 from verifiers.commitment.cues import Kind, cues, listed, words
 from verifiers.commitment.extraction import Mentioned
 from verifiers.commitment.glance import may_commit
@@ -292,7 +292,8 @@ def _unwrapped(text: str) -> str:
 def content(text: str, values: Values, on_conflict: str) -> Names | None:
     """The content of a mark: the name of an option, or a sentence that commits to one."""
     if (names := values.named(text)) is not None:
-        return CONFLICT if values.one(text) is None and _is_doubted(text) else names
+        is_open = values.one(text) is None and (_is_doubted(text) or _is_corrected(text, names, values))
+        return CONFLICT if is_open else names
     if (measured := values.measured(text)) is not None:
         return frozenset({measured})
     if not values.has_formulas and not values.places(text):
@@ -308,6 +309,15 @@ def content(text: str, values: Values, on_conflict: str) -> Names | None:
 def _is_doubted(text: str) -> bool:
     """Whether a short mark doubts or asks its own content: "probably C"."""
     return 2 < len(text) <= _MAX_DOUBTED_CHARS and Sentence(text, 0, len(text), "").wavers()
+
+
+def _is_corrected(text: str, names: Names, values: Values) -> bool:
+    """Whether brackets behind the content of a short mark put another value in its place: "B (should be C)"."""
+    start = text.find("(")
+    if start < 0 or len(text) > _MAX_DOUBTED_CHARS:
+        return False
+    rivals = (mention for mention in values.mentions(text, start, len(text)) if mention.value != names)
+    return any(puts_in_place(text, start, rival.span, len(text)) for rival in rivals)
 
 
 _MAX_DOUBTED_CHARS = 60
@@ -809,6 +819,8 @@ class _Reader:
                 first, stop = sentence.place(mention.span)
                 if stance is Stance.DENIED:
                     continue
+                if puts_in_place(self._text, max(sentence.start, last.span[1]), mention.span, sentence.end):
+                    return True
                 if any(0 <= cue.first - stop <= 3 for cue in sentence.also()):
                     return True
                 if any(0 <= first - cue.stop <= 2 for cue in sentence.also()):

@@ -108,7 +108,7 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
     if is_bound_to_words(text, start, last):
         counted = _counted(text, start, end, offers)
         return NO_OFFERS if counted is None else Offers((counted,))
-    if _is_one_of_a_list(text, start, end, last):
+    if _is_one_of_a_list(text, start, end, last) or _is_outshone(text, sentence.start, offers):
         return Offers(offers, "conflicting_answers")
     return Offers(_whole(text, start, end, offers))
 
@@ -137,6 +137,12 @@ def _is_discarded(text: str, start: int, end: int, offer: Offer, last: Offer) ->
     if is_denied and ("(" in between or "（" in between) and sentence.start < offer.start:
         return sentence.stance((offer.start, offer.end)) is not Stance.DENIED
     return sentence.has(Kind.OR, sentence.place((offer.start, offer.end))[1], sentence.place((last.start, last.end))[0])
+
+
+def _is_outshone(text: str, start: int, offers: Sequence[Offer]) -> bool:
+    """Whether another number of the sentence is bold, and the last one is not: "She needs **15** more, and had 5 before"."""
+    bold = [text.count("**", start, offer.start) % 2 == 1 for offer in offers if offer.start >= start]
+    return any(bold) and not bold[-1]
 
 
 def _is_of_several(text: str, start: int, end: int, last: Offer) -> bool:

@@ -19,6 +19,6 @@ class ExtractionParams(Params):
     extract: (
         Literal["auto"] | Channel | Annotated[tuple[Channel, ...], Field(min_length=1, max_length=len(Channel))]
     ) = "auto"
-    """The channels to look at, in order; the first one that the response uses decides."""
+    """The channels to look at: for `auto` all marks, of which the last in the text decides; else in order, and the first one that is used decides."""
     on_conflict: OnConflict = "last"
     """Several different answers: the last one, or none."""

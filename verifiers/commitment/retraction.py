@@ -35,6 +35,8 @@ class Slot(StrEnum):
     """What an answer must agree with: "it does not satisfy the equation"."""
     TURN = "turn"
     """Turns to a verdict: "sorry"; also what halts (`breaking_off.py`): "wait"."""
+    RECHECK = "recheck"
+    """Looks at the answer again: "recounting", 重新计算."""
     THIS = "this"
     """What the verdict is on: "that", "my answer"."""
     NO = "no"
@@ -88,7 +90,7 @@ def retraction(text: str, answer_end: int, start: int) -> int | None:
     """
     is_own = not _OWN_ENDS.search(text, answer_end, start)
     stop = _rejected(text, answer_end, start, is_own) or _rejected_at_end(text, start)
-    stop = stop or halted_at(text, answer_end, start, _calls_right)
+    stop = stop or halted_at(text, answer_end, start, _ends_well)
     return None if stop is None or _is_affirmed_again(text, stop) else stop
 
 
@@ -172,7 +174,9 @@ def _with_verdicts(
         is_concluded = not slots and sentence.begins(_SO, 0)
         if clause is None and not is_concluded and names_slip(sentence, first, stop, is_led):
             clause = Clause(Verdict.REJECTS, frozenset([Slot.WRONG]), names_answer=False, is_slip=True)
-        elif clause is None and not is_own and _defies(sentence, first, stop):
+        elif (
+            clause is None and not is_own and (_defies(sentence, first, stop) or _is_unfinished(sentence, first, stop))
+        ):
             clause = Clause(Verdict.REJECTS, frozenset([Slot.THIS, Slot.WRONG]), names_answer=False)
         elif clause is None and slots and _is_computation(sentence, first, stop):
             clause = Clause(Verdict.LEADS, frozenset(), names_answer=False)
@@ -196,6 +200,13 @@ def _defies(sentence: Sentence, first: int, stop: int) -> bool:
         or (verb.stop == len(phrase) and not phrase[verb.first].text.isascii())
         for verb in verbs
     )
+
+
+def _is_unfinished(sentence: Sentence, first: int, stop: int) -> bool:
+    """Whether a clause says what is still to be done to the answer: "this must still be doubled"."""
+    tails = [cue for cue in sentence.cues if cue.kind is Kind.MADE and first < cue.first and cue.stop == stop]
+    clauses = [judged(sentence, first, cue.first) for cue in tails if cue.stop - cue.first > 1]
+    return any(clause is not None and Slot.THIS in clause.slots for clause in clauses)
 
 
 _SPARES = frozenset([Kind.NOT, Kind.NO, Kind.SOURCE])
@@ -296,6 +307,12 @@ def _calls_right(sentence: Sentence) -> bool:
     """Whether a clause of a sentence calls the answer right, whatever the others say: "6 * 7 = 42, good"."""
     clauses = [judged(sentence, first, stop) for first, stop in _clauses(sentence)]
     return not sentence.asks and any(clause.verdict is Verdict.AFFIRMS for clause in clauses if clause)
+
+
+def _ends_well(sentence: Sentence) -> bool:
+    """Whether a sentence ends a check well: it calls the answer right, or is a bare "Yes."."""
+    texts = [word.text for word in sentence.words if is_word(word)]
+    return _calls_right(sentence) or (bool(texts) and listed("truth").issuperset(texts))
 
 
 def _is_of_other(text: str, answer_end: int, clause: Clause, is_own: bool) -> bool:
@@ -403,6 +420,7 @@ def _is_label(text: str, word: Word) -> bool:
 
 
 _AGAINST = frozenset([Slot.WRONG, Slot.UNDO, Slot.UNSURE])
+_SAY_NOTHING = frozenset([Slot.TURN, Slot.RECHECK, Slot.FILLER, Slot.THIS])
 _LISTED = frozenset([Slot.WRONG, Slot.RIGHT, Slot.NOT])
 _DENIES = frozenset([Slot.NOT, Slot.NO])
 _JUDGES = frozenset([Slot.WRONG, Slot.RIGHT, Slot.UNDO, Slot.UNSURE])
@@ -432,7 +450,7 @@ def _filled(plain: Sequence[str], table: Phrases) -> _Filled | None:
 
 def _clause(plain: Sequence[str], filled: _Filled) -> Clause | None:
     slots = [slot for _, _, slot in filled]
-    is_bare = [slot for slot in slots if slot not in (Slot.TURN, Slot.FILLER, Slot.THIS)] == [Slot.NO]
+    is_bare = [slot for slot in slots if slot not in _SAY_NOTHING] == [Slot.NO]
     # "No, that is wrong" without its comma: the no is a verdict of its own.
     counted = slots[1:] if slots[:2] == [Slot.NO, Slot.THIS] else slots
     # Denials in one clause are one denial, as in "no hay ningún error".
@@ -482,7 +500,8 @@ def _table(language: str) -> Phrases:
     for slot in Slot:
         add(table, slot, lexicon["verdict"].get(slot.value, ()))
     for said in (lexicon["verdict"], languages()["en"]["verdict"]):
-        add(table, Slot.TURN, [*said["halt"], *said.get("hum", ()), *said["turn"], *said.get("alarm", ())])
+        terms = (said.get(name, ()) for name in ("halt", "hum", "turn", "alarm", "mends"))
+        add(table, Slot.TURN, [entry for entries in terms for entry in entries])
     for name in ("adverbs", "ought", "notes", "checks"):
         add(table, Slot.FILLER, lexicon.get(name, ()))
     add(table, Slot.RIGHT, [VALUE])

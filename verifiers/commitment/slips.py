@@ -10,12 +10,14 @@ may be left out. Nothing is a slip that is denied or supposed, nor is it one of 
 
 from itertools import product
 
+from verifiers import numerals
 from verifiers.commitment.cues import Kind, listed
 from verifiers.commitment.slots import Part, is_word, parts
 from verifiers.commitment.spans import Span
 from verifiers.commitment.stance import Sentence
 
 _OPEN = frozenset([Kind.NOT, Kind.IF, Kind.MAYBE, Kind.SAID, Kind.DOUBT])
+_NOTHING = frozenset([Kind.NOT, Kind.NO])
 _OPEN_FROM_AFAR = frozenset([Kind.IF, Kind.SAID])
 
 
@@ -55,8 +57,14 @@ def _is_on_task(sentence: Sentence, slip: Part, clause: Span) -> bool:
     return "task" in slots and slots <= {"task", "filler", "this"}
 
 
+def _is_counted(sentence: Sentence, part: Part) -> bool:
+    following = sentence.words[part.stop : part.stop + 1]
+    return bool(following) and (following[0].text[0].isdigit() or numerals.value(following[0].text) is not None)
+
+
 def _is_slip(sentence: Sentence, slip: Part, slots: list[Part], clause: Span, is_led: bool) -> bool:
-    terms = {part.slot for part in slots if part.language == slip.language}
+    # "I forgot to add 1" has left out a summand, "I forgot to add that" a remark.
+    terms = {part.slot for part in slots if part.language == slip.language and not _is_counted(sentence, part)}
     if "tells" in terms or not (slip.slot == "own" or is_led or "by" in terms or _is_on_task(sentence, slip, clause)):
         return False
     if sentence.is_inverted or _is_thought(sentence, slip, slots):
@@ -68,4 +76,5 @@ def _is_slip(sentence: Sentence, slip: Part, slots: list[Part], clause: Span, is
     is_of_other = not listed("temporal").isdisjoint(texts) and any(word[0].isdigit() for word in texts)
     suffix = "".join(texts)
     is_denied = not suffix.isascii() and suffix.endswith(tuple(listed("denied_endings")))
+    is_denied = is_denied or (slip.stop < len(sentence.words) and sentence.begins(_NOTHING, slip.stop))
     return not (is_open or is_of_other or is_denied)

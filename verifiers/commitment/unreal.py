@@ -5,11 +5,12 @@ If order mattered, the answer would be 96.       \boxed{15} Note: for n = 3, the
 
 import re
 
+from verifiers.commitment.byname import lacks_something
 from verifiers.commitment.cues import Kind, words
 from verifiers.commitment.figures import last_digit_end
 from verifiers.commitment.moods import is_conditional
 from verifiers.commitment.remarks import is_place
-from verifiers.commitment.spans import strip
+from verifiers.commitment.spans import Span, strip
 from verifiers.commitment.stance import Sentence, sentence_at, sentences
 from verifiers.commitment.wording import single
 
@@ -53,6 +54,21 @@ def names_case(text: str, start: int, end: int, answer: str) -> bool:
     """Whether an answer is one of a case, too, or a formula in letters."""
     letters = re.sub(r"\\[A-Za-z]+", "", answer)
     return any(map(str.isalpha, letters)) or _case(sentence_at(text, start, 0, end)) is not None
+
+
+def tells_other_case(text: str, start: int, announced: Span) -> bool:
+    """Whether an announcement, whose noun and value stand at two places, is that of another case or part of the task.
+
+    Its sentence begins with a condition ("if order matters,", 没有限制时), or its noun has another part ("the answer to part (b)").
+    """
+    sentence = sentence_at(text, announced[0], start, len(text))
+    noun, value = (sentence.place((at, at + 1))[0] for at in announced)
+    first = sentence.past_cue(0, Kind.SO, Kind.BUT)
+    lead = Sentence(text, sentence.words[first].start, announced[0], "") if first < noun else None
+    if lead is not None and (sentence.past_cue(first, Kind.IF) > first or lacks_something(lead)):
+        return True
+    is_part = any(cue.kind is Kind.LABEL and noun < cue.first < value for cue in sentence.cues)
+    return is_part and any(cue.kind is Kind.COMPLEMENT and noun < cue.first < value for cue in sentence.cues)
 
 
 def _last(text: str, start: int, end: int) -> Sentence | None:

@@ -486,11 +486,19 @@ class Comparison:
             if self._options.constant == "optional" and same_without_constant(reference, answer):
                 return True
             if self._tolerance != Tolerance() and not values.names(reference) and not values.names(answer):
-                share = self._tolerance.share(values.exact_or_none(reference))
-                return values.close(reference, answer, self._tolerance.absolute, share)
+                return self._is_close(reference, answer)
         except NoValue:
             return self._same_shape(reference, answer)
         return False
+
+    def _is_close(self, reference: Node, answer: Node) -> bool:
+        tolerance = self._tolerance
+        try:
+            share = tolerance.share(values.exact_or_none(reference))
+            return values.close(reference, answer, tolerance.absolute, share)
+        except TooComplex:
+            self.is_large = True
+            return huge.close(reference, answer, tolerance.absolute, tolerance.share(None))
 
     def _same_value(self, reference: Node, answer: Node) -> bool:
         try:

@@ -47,6 +47,7 @@ from verifiers.math.said import said_last
 from verifiers.numerals import parts
 from verifiers.numerals.local import in_english, languages_for, with_point, without_blanks
 from verifiers.numerals.scales import scale_word
+from verifiers.own_answers import STAND_IN
 
 
 class Terms(msgspec.Struct, array_like=True, frozen=True):
@@ -129,10 +130,10 @@ class FirstLook:
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
         self.packed_options = terms.options.packed()
-        self.is_sound = all(map(is_number, terms.references))
+        self._references = [reference for reference in terms.references if reference != STAND_IN]
+        self.is_sound = all(map(is_number, self._references))
         """Whether the references are known to be sound: a number is, anything else when a worker has read it."""
-        self._references = terms.references
-        self._is_plain = terms.options.is_plain
+        self._is_plain = terms.options.is_plain or not self._references
         self._wants_day = not self.is_sound and any(map(_is_day, terms.references))
         self._is_numeric = self.is_sound and terms.options.unit is None
         self._tolerance = terms.options.tolerance

@@ -71,6 +71,28 @@ def same(reference: Node, answer: Node) -> bool:
         return bool(abs(again.log - right.log) <= mpmath.ldexp(1, needed + 64 - bits))
 
 
+def close(reference: Node, answer: Node, absolute: float, relative: float) -> bool:
+    """Whether two constants that are not equal, of which one is too large or too small, differ by no more than one of the bounds.
+
+    Raises:
+        NoValue, TooComplex: as `same`.
+    """
+    with mp.workprec(_FIRST_BITS):
+        if _is_beyond(reference):
+            return False
+        left = _logarithm(reference)
+        right = None if answer == _ZERO else _logarithm(answer)
+        near_zero = mpmath.log(absolute / 2) if absolute else -mpmath.inf
+        if left.log <= near_zero and (right is None or right.log <= near_zero):
+            return True
+        if right is None or left.sign != right.sign or not relative:
+            return False
+        return bool(abs(right.log - left.log) <= mpmath.log1p(relative))
+
+
+_ZERO = Node("num", leaf=Fraction(0))
+
+
 def _is_beyond(node: Node) -> bool:
     """Whether a constant has no logarithm here because its exponent, or the argument of its factorial, is huge."""
     if node.kind == "!":

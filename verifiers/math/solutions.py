@@ -80,7 +80,7 @@ def final_answer(text: str) -> str:
         return final_answer(heading[1].strip()) if heading[1].strip() else text
     is_marked = any(mark in bare for mark in ("boxed", "####", "</")) or places(Kind.ANSWER, bare, 0, len(bare))
     if start := _behind_lead(bare):
-        return bare[start:]
+        return bare[start:].strip()
     if not is_marked and len(_WORD.findall(bare)) < _LEAST_WORDS:
         return text
     extraction = extract(bare, _PARAMS, _MARKED)
@@ -110,16 +110,18 @@ _SENTENCE_ENDS = "\n.。\u3000"
 
 
 def _behind_lead(text: str) -> int:
-    """The place behind a word for the answer, or its abbreviation, that begins a short text with a point: `Ans. 7`, `Ответ. 7`; else 0."""
-    point = text.find(". ", 0, _MAX_LEAD_CHARS)
-    lead = words(text[:point]) if point > 0 else []
-    is_lead = any(
-        cue.kind in (Kind.ANSWER, Kind.RESULT) and (cue.first, cue.stop) == (0, len(lead)) for cue in cues(lead)
-    )
-    return point + 2 if is_lead else 0
+    """The place behind the last word for the answer, or its abbreviation, that is a sentence: `Ans. 7`, `We get 7. Answer. 5`; else 0."""
+    for match in reversed([*islice(_SHORT.finditer(text), _MAX_LEADS)]):
+        lead = words(match["lead"])
+        is_whole = any(cue.kind in _ANSWERS and (cue.first, cue.stop) == (0, len(lead)) for cue in cues(lead))
+        if is_whole:
+            return match.end()
+    return 0
 
 
-_MAX_LEAD_CHARS = 24
+_ANSWERS = frozenset([Kind.ANSWER, Kind.RESULT])
+_SHORT = re.compile(r"(?:^|(?<=[.。!?\n])\s{0,4})(?P<lead>[^\W\d_][^.。!?\n]{1,24})\.(?=[ \n])")
+_MAX_LEADS = 200
 _HEADED = re.compile(r"【\s*答案\s*】\s*[:：]?([^【]{0,2000})")
 """The answer under its heading: 【答案】42【解析】6×7=42."""
 

@@ -8,7 +8,6 @@ When a host is lost in the middle, delivered results stay. The runs without a re
 host. A program that was under way on two lost hosts may be the cause, so it is not sent to a third.
 """
 
-from sandbox.boxes.remote.remote import RemoteSandbox
 from sandbox.boxes.remote.tls import BadTlsFiles, TlsFiles
 
-__all__ = ["BadTlsFiles", "RemoteSandbox", "TlsFiles"]
+__all__ = ["BadTlsFiles", "TlsFiles"]

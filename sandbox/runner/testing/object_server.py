@@ -148,6 +148,24 @@ def named_tuple_class(kind: Any) -> tuple[str, Sequence[str], list[Any]] | None:
     return kind.__name__, fields, [*kind._field_defaults.values()]
 
 
+def has_more_than_data(value: Any) -> bool:
+    """Whether the tests have made plain data of a class of their own that adds to it: `class Scores(dict): best = 3`.
+
+    A program gets the data alone. Members of an enumeration are their values, and tuples with names are passed whole.
+    """
+    kind = type(value)
+    own_kinds = [base for base in kind.__mro__ if _is_defined_by_tests(base)]
+    if not own_kinds or type(kind) is not type or named_tuple_class(kind) is not None:
+        return False
+    return bool(getattr(value, "__dict__", None)) or any(vars(base).keys() - _OF_EVERY_CLASS for base in own_kinds)
+
+
+_OF_EVERY_CLASS: Final = vars(type("Empty", (dict,), {"__slots__": (), "__annotations__": {}})).keys() | {
+    *("__dict__", "__weakref__", "__orig_bases__", "__parameters__", "__qualname__", "__firstlineno__"),
+    "__static_attributes__",
+}
+
+
 class TupleMember:
     """A method or property of a named tuple's class of the tests. The program has the items, and calls this with them."""
 

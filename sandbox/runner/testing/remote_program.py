@@ -34,6 +34,7 @@ from sandbox.runner.testing.lent_states import LentStates
 from sandbox.runner.testing.object_server import (
     LentIterator,
     ServedObject,
+    has_more_than_data,
     is_file_of_tests,
     is_of_tests,
     is_plain_access,
@@ -138,6 +139,8 @@ class _RemoteEncoder(LendingEncoder):
         if type(kind) is RemoteClass:
             return self.foreign(value)
         self.meet(kind)
+        if has_more_than_data(value):
+            return self.foreign(value)
         return image_of_defaults(self, value) if kind is collections.defaultdict else super().reduced(value, kind)
 
     def meet(self, kind: type) -> None:

@@ -93,12 +93,19 @@ async def _step(steps: Iterator[bytes], *, is_small: bool) -> bytes | None:
 
 
 async def _joined(pieces: list[bytes]) -> bytes:
-    """The parts as one. Joining many takes long, but gives the interpreter to others meanwhile, in a thread."""
+    """The parts as one. Joining many, and freeing them, takes long. A thread gives the interpreter to others meanwhile."""
     if len(pieces) == 1:
         return pieces[0]
     if len(pieces) < _FEW_PARTS:
         return b"".join(pieces)
-    return await asyncio.to_thread(b"".join, pieces)
+    return await asyncio.to_thread(_join, pieces)
+
+
+def _join(pieces: list[bytes]) -> bytes:
+    joined = b"".join(pieces)
+    while pieces:  # each goes back to the system by itself, so that other threads run in between
+        pieces.pop()
+    return joined
 
 
 def _check_size(size: int, limit: int) -> None:

@@ -36,7 +36,7 @@ from service.jobs.lifespan import BackgroundJobs
 from service.limits.admission import Admission
 from service.limits.keys import Keys
 from service.observe.audit_log import reader
-from service.observe.audit_log.corrections import Corrections
+from service.observe.audit_log.corrections import FILE, Corrections
 from service.observe.audit_log.desk import Desk
 from service.observe.history import History
 from service.observe.metrics import Metrics
@@ -131,13 +131,13 @@ def build_app(
     console.mount_reference(app)
     folder = settings.log_folder
     desk = None if folder is None else Desk(lambda: reader.find([folder]))
-    app.include_router(log_routes.router(AskedLog(desk), None if folder is None else Corrections(folder)))
+    app.include_router(log_routes.router(AskedLog(desk), None if folder is None else Corrections(folder / FILE)))
     if settings.console:
         console.mount(app)
     problems.speak(app)
     openapi.extend(app, score.PATH, OPEN_PATHS)
     runner = run_code.RunCode(settings, admission, boxes, metrics.observe_run_code)
-    bare: dict[str, ASGIApp] = {score.PATH: score.ScoreDoor(settings, engine, admission, singles)}
+    bare: dict[str, ASGIApp] = {score.PATH: score.ScoreDoor(settings, admission, singles)}
     bare |= dict.fromkeys(run_code.PATHS, runner)
     bare[box_runs.PATH] = box_runs.BoxRunsDoor(settings, admission, boxes)
     bare[advantages.PATH] = advantages.AdvantagesDoor(settings, admission)

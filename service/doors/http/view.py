@@ -13,15 +13,18 @@ from service.doors.http import console, problems
 from service.doors.http.page_guard import GuardedFromPages, PageGuard
 from service.doors.routes import log, stored_audits
 from service.doors.routes.log_asking import AskedLog
+from service.observe.audit_log.corrections import Corrections
 from service.observe.audit_log.desk import Desk
 
 HOST = "127.0.0.1"
 
 
-def build_view(desk: Desk, reports: Callable[[], Sequence[Path]], first: console.Page = console.LOG) -> FastAPI:
+def build_view(
+    desk: Desk, reports: Callable[[], Sequence[Path]], first: console.Page, corrections: Corrections | None
+) -> FastAPI:
     """The application. `reports` gives the files with reports of audits. The first page is at the root, too."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
-    app.include_router(log.router(AskedLog(desk)))
+    app.include_router(log.router(AskedLog(desk), corrections))
     app.include_router(stored_audits.router(reports))
     console.mount(app, console.VIEW_PAGES, others=())
 

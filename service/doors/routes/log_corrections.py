@@ -44,9 +44,7 @@ def router(log: AskedLog, corrections: Corrections | None) -> APIRouter:
     def kept() -> Corrections:
         if corrections is None:
             _ = log.desk  # which is the first thing that may be missing
-            raise NotFound(
-                "corrections are kept by a service with an audit log; these are files, which stay as they are"
-            )
+            raise NotFound("nothing keeps corrections of these files; start `rewardline view` with --cases cases.jsonl")
         return corrections
 
     @routes.post("/corrections", operation_id="correct_log_record", status_code=201)

@@ -3,7 +3,6 @@ each.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator
 from typing import Final
 
 from starlette.types import Receive, Scope, Send
@@ -15,13 +14,11 @@ from service.errors import MethodNotAllowed
 from service.groups.singles import Singles
 from service.limits.admission import Admission, announced
 from service.observe.access_log import Call
-from service.scoring.engine import Engine
 from service.settings import Settings
 from service.wire import (
     LARGE_BYTES,
     NDJSON,
     BatchRequest,
-    Result,
     Summary,
     decode_request,
     free,
@@ -38,9 +35,8 @@ class ScoreDoor:
     for NDJSON.
     """
 
-    def __init__(self, settings: Settings, engine: Engine, admission: Admission, singles: Singles) -> None:
+    def __init__(self, settings: Settings, admission: Admission, singles: Singles) -> None:
         self._settings = settings
-        self._engine = engine
         self._admission = admission
         self._singles = singles
 
@@ -85,8 +81,7 @@ class ScoreDoor:
 
     async def _stream(self, batch: BatchRequest, send: Send) -> None:
         started = False
-        chunks = _at_once(self._singles, batch) if self._singles.members(batch) else self._engine.stream(batch)
-        async for part in chunks:
+        async for part in self._singles.stream(batch):
             if not started:
                 await asgi_response.start(send, 200, NDJSON.encode())
                 started = True
@@ -95,10 +90,3 @@ class ScoreDoor:
             else:
                 lines = b"".join(stream_line(index, result) for index, result in part)
                 await asgi_response.send_part(send, lines)
-
-
-async def _at_once(singles: Singles, batch: BatchRequest) -> AsyncGenerator[list[tuple[int, Result]] | Summary]:
-    """The parts of a stream for a batch with members of groups: all results together."""
-    scored = await singles.score(batch)
-    yield list(enumerate(scored.results))
-    yield scored.summary

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 JSON = dict[str, Any]
-FOLDER: Final = "corrections"
-FILE: Final = "cases.jsonl"
+FILE: Final = Path("corrections", "cases.jsonl")
+"""In the folder of a log."""
 _MAX_BYTES: Final = 100_000_000
 _WAS: Final = ("status", "score", "reward", "reason", "verifier", "version", "extracted")
 
@@ -77,10 +77,10 @@ def case_of(record: JSON, correction: Correction) -> JSON:
 
 
 class Corrections:
-    """The cases of a log. Its methods block."""
+    """A file of cases. Its methods block."""
 
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / FOLDER / FILE
+    def __init__(self, path: Path) -> None:
+        self._path = path
         self._lock = threading.Lock()
         """Guards the file: one case after the other."""
 

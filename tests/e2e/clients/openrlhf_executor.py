@@ -92,6 +92,7 @@ async def one_turn() -> dict[str, Any]:
     lost = file(f"verifier='math', url={NOWHERE!r}, deadline_s=3.0")
     calls = file(f"verifier='tool_call', url={URL!r}")
     filled = file(f"verifier='math', url={NOWHERE!r}, deadline_s=0.3, on_failed=-1.0")
+    voting = file(f"verifier='math', url={URL!r}, group={{'method': 'majority', 'size': 4}}")
     shaped = file(f"recipe='slime.dapo', url={URL!r}")
     together = await asyncio.gather(*(judged(ours, RIGHT if index % 2 else WRONG) for index in range(64)))
     return {
@@ -107,6 +108,10 @@ async def one_turn() -> dict[str, Any]:
         "example": numbers(await judged(str(EXAMPLES / "openrlhf" / "reward.py"), RIGHT)),
         "lost": numbers(await judged(lost, RIGHT)),
         "invalid": numbers(await judged(ours, RIGHT, "")),
+        "votes": [
+            float(output["reward"])
+            for output in await asyncio.gather(*(judged(voting, text) for text in (WRONG, WRONG, RIGHT, WRONG)))
+        ],
         "together": [float(output["reward"]) for output in together],
     }
 

@@ -96,6 +96,8 @@ async def main() -> None:
         "difficulty": [np.float64("nan"), 3],
         "id": ["a", "b"],
     }
+    voting = {**ours, "group": {"method": "majority", "size": 4}}
+    votes = [batch([text], prompt=["2+2="]) for text in (WRONG, WRONG, RIGHT, WRONG)]
     method = RewardWorker.compute_rewards
     examples = yaml.safe_load((EXAMPLES / "roll" / "rlvr_config.yaml").read_text())["rewards"]
     answers = {
@@ -118,6 +120,9 @@ async def main() -> None:
         "abstain": await judged(batch([RIGHT]), {"url": URL, "on_failed": "abstain"}),
         "both": await judged(batch([RIGHT]), {**by_tag, "verifier": "math"}),
         "together": await together(worker(ours)),
+        "votes": [
+            output["scores"][0] for output in await asyncio.gather(*(judged(sample, voting) for sample in votes))
+        ],
         "held": [held(1.0, 0.7), held(0.9999, 0.9999), held(0.5, 1e6)],
     }
     print(json.dumps(answers))

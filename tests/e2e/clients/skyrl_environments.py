@@ -22,6 +22,7 @@ RIGHT, WRONG = "so \\boxed{4}<|im_end|>", "so \\boxed{5}<|im_end|>"
 ROW = {"reward_spec": {"method": "rule", "ground_truth": "4"}, "extra_info": {"index": 7}, "data_source": "mine"}
 COMPOSED = {"url": URL, "checks": [{"verifier": "math"}, {"verifier": "think_format"}], "components": ["math"]}
 JUDGED = {"verifier": "math", "url": URL}
+VOTING = {**JUDGED, "group": {"method": "majority", "size": 4}}
 
 CALLED = '<tool_call>\n{"name": "add", "arguments": {"a": 2}}\n</tool_call><|im_end|>'
 CALLED_ELSE = CALLED.replace("2", "3")
@@ -90,6 +91,7 @@ def main() -> None:
     with ThreadPoolExecutor(32) as threads:
         texts = [RIGHT if number % 2 else WRONG for number in range(64)]
         together = list(threads.map(lambda text: played(JUDGED, text)["steps"][0]["reward"], texts))
+        votes = list(threads.map(lambda text: played(VOTING, text)["steps"][0]["reward"], [WRONG, WRONG, RIGHT, WRONG]))
         several_together = list(threads.map(lambda text: len(played(several, text, text, RIGHT)["steps"]), texts))
     lost = {"verifier": "math", "url": NOWHERE, "deadline_s": 0.3}
     right, wrong = played(JUDGED, RIGHT), played(JUDGED, WRONG)
@@ -119,6 +121,7 @@ def main() -> None:
         "called_later": [
             each["reward"] for each in played({**CALLS, "max_turns": 2}, CALLED_ELSE, CALLED, row=CALLING)["steps"]
         ],
+        "votes": votes,
         "together": together,
         "several_together": several_together,
     }

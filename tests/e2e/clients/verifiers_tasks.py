@@ -31,6 +31,10 @@ class Judged(Rewarded, vf.Task[Data]):
     rewardline = Hook(verifier="math", url=URL)
 
 
+class Voting(Rewarded, vf.Task[Data]):
+    rewardline = Hook(verifier="math", url=URL, group={"method": "majority", "size": 4})
+
+
 class Lost(Rewarded, vf.Task[Data]):
     rewardline = Hook(verifier="math", url=NOWHERE, deadline_s=0.3)
 
@@ -88,6 +92,7 @@ async def main() -> None:
         "invalid": await scored(Judged(Data(prompt="2+2=")), RIGHT),
         "plugged": await scored(Plain(Data(answer="4", tag="deepmath_103k"), plugged), RIGHT),
         "together": await asyncio.gather(*(scored(Judged(row), RIGHT if n % 2 else WRONG) for n in range(64))),
+        "votes": await asyncio.gather(*(scored(Voting(row), text) for text in (WRONG, WRONG, RIGHT, WRONG))),
         "called": [
             await scored(Called(Data(prompt="2+2=", answer=wanted)), *calling(given), *last)
             for wanted in (json.dumps({"name": "add", "arguments": {"a": 2}}), "[]")

@@ -180,13 +180,12 @@ def scored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return source
 
 
-@pytest.mark.parametrize(("options", "said"), MISTAKES)
+@table(("options", "said"), MISTAKES)
 def test_a_mistake_ends_before_the_first_row_and_changes_nothing(scored: Path, options: list[str], said: str) -> None:
     target = scored.with_suffix(".verdicts.jsonl")
     before = target.read_bytes()
-    done = rewardline("score", str(scored), *options)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
+    done = CliRunner().invoke(application("score"), ["score", str(scored), *options])
+    assert (done.exit_code, done.stdout, said in done.stderr) == (2, "", True), done.stderr
     assert target.read_bytes() == before
 
 
@@ -271,31 +270,22 @@ def test_a_folder_is_scored_file_by_file(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps(rows(2)))
     (tmp_path / "a.csv").write_text("response,gold\n7,7\n")
     (tmp_path / "empty.json").write_text('{"samples": []}')
+    (tmp_path / "results.json").write_text('{"results": {"gsm8k": 0.5}}')
     (tmp_path / "notes.txt").write_text("no rows")
     done = rewardline("score", str(tmp_path), "--verifier", "numeric")
     assert done.returncode == 0, done.stderr
     made = {path.name: len(verdicts(path)) for path in tmp_path.glob("*.verdicts.jsonl")}
     assert made == {"a.verdicts.jsonl": 4, "a.json.verdicts.jsonl": 2, "a.csv.verdicts.jsonl": 1}
     assert "empty.json has no row that is a JSON object; it is left out" in " ".join(done.stderr.split())
+    assert "The file is one object, not a list of rows; it is left out" in " ".join(done.stderr.split())
     again = rewardline("score", str(tmp_path), "--verifier", "numeric")
     assert "7 lines were there before" in again.stdout
 
 
 def test_rows_from_standard_input_are_scored(tmp_path: Path) -> None:
     text = "".join(json.dumps(row) + "\n" for row in rows(5))
-    command = [
-        sys.executable,
-        "-m",
-        "service",
-        "score",
-        "-",
-        "--verifier",
-        "numeric",
-        "-o",
-        str(tmp_path / "out.jsonl"),
-    ]
     for before in ("", "5 lines were there before"):
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=ROOT, input=text)
+        done = rewardline("score", "-", "--verifier", "numeric", "-o", tmp_path / "out.jsonl", text=text)
         assert done.returncode == 0, done.stderr
         assert before in done.stdout
     assert len(verdicts(tmp_path / "out.jsonl")) == 5
@@ -424,7 +414,7 @@ def test_one_response_is_judged_and_explained(arguments: list[str], code: int, s
     assert said in done.stdout
 
 
-@pytest.mark.parametrize(
+@table(
     ("arguments", "said"),
     [
         (["mth", "--response", "7", "--reference", "7"], "no verifier and no recipe 'mth'; did you mean `math`"),
@@ -434,15 +424,12 @@ def test_one_response_is_judged_and_explained(arguments: list[str], code: int, s
     ],
 )
 def test_what_cannot_be_tried_is_said(arguments: list[str], said: str) -> None:
-    done = rewardline("try", *arguments)
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert not done.stdout
+    done = CliRunner().invoke(application("try"), ["try", *arguments])
+    assert (done.exit_code, done.stdout, said in done.stderr) == (2, "", True), done.stderr
 
 
 def test_a_response_from_standard_input_is_judged_by_a_running_service(served: Any) -> None:
-    command = [sys.executable, "-m", "service", "try", "math", "--reference", "8", "--json", "--url", served.url]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=ROOT, input="So it is 8.")
+    done = rewardline("try", "math", "--reference", "8", "--json", "--url", served.url, text="So it is 8.")
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert (result["status"], result["score"], result["extracted"]) == ("ok", 1.0, "8")
@@ -459,7 +446,7 @@ def test_the_counts_of_a_run_fit_80_columns(tmp_path: Path) -> None:
 
 
 def test_verifiers_are_listed_and_shown() -> None:
-    listed = anew("verifiers").stdout
+    listed = rewardline("verifiers").stdout
     for name in ("exact_match", "math", "multiple_choice", "numeric", "regex"):
         assert name in listed
     shown = json.loads(rewardline("verifiers", "numeric").stdout)

@@ -59,7 +59,8 @@ def viewed(*arguments: object) -> Iterator[str]:
 
 @pytest.mark.contract
 def test_stored_results_are_looked_at_without_a_service(folder: Path, context: BrowserContext) -> None:
-    with viewed(folder) as address:
+    cases = folder / "kept" / "cases.txt"
+    with viewed(folder, "--cases", cases) as address:
         opened = Opened(context, address)
         page = opened.page
         expect(page.locator("#said")).to_have_text("2 of 2 records in 1 file, mean reward 0.")
@@ -69,6 +70,11 @@ def test_stored_results_are_looked_at_without_a_service(folder: Path, context: B
         expect(shown.locator("mark")).to_have_text("7")
         expect(shown).to_contain_text("wrong answer by math")
         expect(shown.get_by_role("link")).to_have_count(0)
+        shown.get_by_text("Correct this verdict").click()
+        shown.get_by_role("button", name="Keep the correction").click()
+        expect(shown.locator(".correction + p")).to_contain_text("Kept. It is the only case")
+        case = json.loads(cases.read_text())
+        assert (case["response"], case["reference"], case["expected"]) == ("So it is b\\boxed{7}", "8", 1.0)
         assert opened.complaints == []
         for host, status in (("evil.example", 403), ("127.0.0.1.evil.example", 403), ("localhost:1", 200)):
             reply = httpx.get(f"{address}v1/log", headers={"Host": host}, timeout=PATIENCE_S)

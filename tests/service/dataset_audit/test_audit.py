@@ -151,6 +151,12 @@ async def test_the_command_tells_by_its_exit_code_and_a_report(tmp_path: Path) -
     (tmp_path / "folder/b.csv").write_text("target\n204\n")
     both = run(tmp_path / "folder", "--verifier", "numeric", "--limit", "1")
     assert both.stdout.count(": 1 rows; 0 with findings. 1 references looked at") == 2, both.stderr
+    rows = write(
+        tmp_path / "rows.jsonl", [{"tag": "aime" if number % 2 else "nosuch", "answer": "1"} for number in range(40)]
+    )
+    drawn = [run(rows, "--sample", "6", "--seed", seed).stdout for seed in (1, 1, 2)]
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert all(": 6 rows; " in text for text in drawn)
     empty = run(write(tmp_path / "empty.jsonl", []))
     assert (empty.returncode, empty.stderr) == (2, f"rewardline: {tmp_path}/empty.jsonl has no rows\n")
     page = tmp_path / "report.html"

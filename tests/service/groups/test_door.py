@@ -7,6 +7,7 @@ import httpx
 import msgspec
 import pytest
 
+from tests.tables import table
 from tests.waiting import PATIENCE_S
 
 JSON = dict[str, Any]
@@ -132,6 +133,13 @@ def test_a_bad_group_costs_the_others_nothing(served: Any) -> None:
     good = {"verifier": "math", "responses": ["\\boxed{1}", "\\boxed{1}"], "id": "good"}
     bad: list[JSON] = [
         {"verifier": "code", "responses": ["x", "y"]},
+        {
+            "verifier": "code",
+            "responses": ["x"],
+            "reference": {"case_type": "assert", "test_cases": ["assert f() == 1"]},
+        },
+        {"verifier": "code", "responses": ["x"], "reference": "{"},
+        {"verifier": "code", "responses": ["x"], "reference": {"test_cases": [{"input": "x" * 200_000}]}},
         {"responses": ["x"]},
         {"verifier": "math", "recipe": "think_math", "responses": ["x"]},
         {"verifier": "math", "params": {"nosuch": 1}, "responses": ["x", "y"]},
@@ -174,6 +182,36 @@ def test_scores_get_terms_and_advantages(served: Any) -> None:
     assert rewards(plain) == pytest.approx([2 / 3, 2 / 3, 0, 0])
     [short] = groups_of(served, {**group, "lengths": [1]}, terms={"length": 1})
     assert (short["status"], rewards(short)) == ("invalid", [None] * 4)
+
+
+def program(text: str) -> str:
+    return f"```python\n{text}\n```"
+
+
+ADDS, ADDS_TOO = (
+    "print(sum(map(int, input().split())))",
+    "a, b = map(int, input().split())\nprint(float(a + b), end='\\n\\n')",
+)
+MULTIPLIES = "a, b = map(int, input().split())\nprint(a * b)"
+INPUTS = {"test_cases": [{"input": "1 2"}, {"input": "5 6"}]}
+CALLS = {"fn_name": "f", "inputs": [[1, 2], [5, 6]], "outputs": [0, 0]}
+
+
+@table(
+    ("reference", "programs", "expected"),
+    [
+        (INPUTS, [MULTIPLIES, ADDS, ADDS_TOO, MULTIPLIES, "1 / 0", ADDS], [0, 1, 1, 0, 0, 1]),
+        (CALLS, ["f = lambda a, b: [a + b]", "def f(a, b): return (b + a,)", "def f(a, b): return a * b"], [1, 1, 0]),
+        (INPUTS, ["import random\nprint(random.random())"] * 3, [None] * 3),
+    ],
+)
+def test_programs_with_equal_outputs_are_one_class(
+    served: Any, reference: JSON, programs: list[str], expected: list[float | None]
+) -> None:
+    """The expected outputs of a suite, if it has any, do not count."""
+    group = {"verifier": "code", "reference": reference, "responses": list(map(program, programs))}
+    [found] = groups_of(served, group, method="majority", deadline_s=PATIENCE_S)
+    assert rewards(found) == expected, found
 
 
 def test_members_keep_their_own_statuses(served: Any) -> None:

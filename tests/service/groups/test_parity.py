@@ -8,6 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
+from service.groups.pairings import fixed
+from service.groups.ratings import Game, rate
 from service.groups.terms import novelty
 from tests.conftest import ROOT, Served
 from tests.judge_upstream.grader import Grader
@@ -115,3 +117,13 @@ def test_the_lead_of_the_best_is_verls() -> None:
 def test_novelty_is_darlings() -> None:
     for row in recorded("darling_ngram"):
         assert novelty(row["texts"], row["n"]) == pytest.approx(row["rewards"])
+
+
+def test_wins_less_losses_in_chunks_are_tinkers() -> None:
+    """1 says there that the second is better. A response that a chunk leaves over has 0 there; here no chunk does."""
+    for row in recorded("tinker_win_loss"):
+        pairs = [(first, second) for first, second in row["pairs"]]
+        if not row["both_ways"] and row["count"] % row["chunk"] != 1:
+            assert fixed("all", row["count"], chunk=row["chunk"]) == pairs
+        games = [Game(*pair, (1 - result) / 2) for pair, result in zip(pairs, row["results"], strict=True)]
+        assert rate("win_loss", row["count"], games) == pytest.approx(row["rewards"])

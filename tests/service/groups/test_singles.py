@@ -160,13 +160,6 @@ def test_scores_are_grouped_too(served: Any) -> None:
     assert [one["score"] for one in results] == [1, 1]
 
 
-def test_jobs_take_no_members(served: Any) -> None:
-    reply = httpx.post(f"{served.url}/v1/jobs", json={"items": [item("x", {"id": "a", "size": 1})]}, timeout=PATIENCE_S)
-    job = reply.json()["job_id"]
-    done = httpx.get(f"{served.url}/v1/jobs/{job}?wait_s=20", timeout=PATIENCE_S).json()
-    assert done["results"][0]["reason"] == "bad_group"
-
-
 RECIPES = """
 recipes:
   short: {checks: [{verifier: math}], group: {size: 2, terms: {length: 1.0}}}
@@ -217,6 +210,7 @@ def test_replicas_answer_one_group(serve: Serve, redis_server: RedisServer) -> N
     assert {str(one["detail"]["group"]) for one in results} == {str(results[0]["detail"]["group"])}
 
 
+@pytest.mark.chaos
 def test_no_group_is_lost_or_answered_twice_when_a_replica_and_redis_die(
     serve: Serve, redis_server: RedisServer
 ) -> None:
@@ -259,3 +253,38 @@ def test_no_group_is_lost_or_answered_twice_when_a_replica_and_redis_die(
         assert about["missing"] == 0
         [winner] = {at % 3 for at in range(size) if results[at]["reward"] == 1}
         assert [one["reward"] for one in results] == [float(at % 3 == winner) for at in range(size)]
+
+
+def voting(prompts: int, size: int = 4) -> list[JSON]:
+    """The samples of prompts, one of each in turn; each prompt comes twice. Of the second group, the last disagrees."""
+    return [
+        {
+            "verifier": "math",
+            "response": f"\\boxed{{{prompt + (sample == 2 * size - 1)}}}",
+            "prompt": f"{prompt}?",
+            "group": {"size": size, "method": "majority", "wait_s": 3600},
+        }
+        for sample in range(2 * size)
+        for prompt in range(prompts)
+    ]
+
+
+def job(served: Any, items: list[JSON]) -> JSON:
+    posted = httpx.post(f"{served.url}/v1/jobs", json={"items": items, "cache": "off"}, timeout=PATIENCE_S)
+    assert posted.status_code == 202, posted.text
+    reply = httpx.get(f"{served.url}/v1/jobs/{posted.json()['job_id']}", params={"wait_s": 60}, timeout=PATIENCE_S)
+    body: JSON = reply.json()
+    return body
+
+
+def test_a_job_takes_members_of_groups(served: Any) -> None:
+    """They lie far apart, so that slices of the job would divide every group; and the groups are the job's own."""
+    alone = {"verifier": "math", "response": "\\boxed{1}", "reference": "1"}
+    unnamed = {"verifier": "math", "response": "\\boxed{1}", "group": {"size": 2}}
+    for _ in range(2):
+        body = job(served, [alone, *voting(150), unnamed])
+        assert body["state"] == "done"
+        results = sorted(body["results"], key=lambda result: int(result["index"]))
+        assert results[0]["reward"] == 1
+        assert [result["reward"] for result in results[1:-1]] == [1.0] * 1050 + [0.0] * 150
+        assert (results[-1]["status"], results[-1]["reason"]) == ("invalid", "bad_group")

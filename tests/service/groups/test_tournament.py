@@ -1,6 +1,7 @@
 """Tournaments with a judge that prefers longer responses, over HTTP."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -146,7 +147,7 @@ def test_scores_of_a_generative_reward_model(judged: Served, grader: Grader) -> 
     assert (found["status"], found["detail"]["dropped"]) == ("failed", 4)
 
 
-def listed(judged: Served, responses: list[str], **fields: Any) -> JSON:
+def listed(judged: Served, responses: Sequence[Any], **fields: Any) -> JSON:
     group = {"prompt": "Which is best?", "responses": responses, **fields}
     [found] = groups_of(judged, group, method="listwise", seed=None, cache="off")
     return found
@@ -182,3 +183,41 @@ def test_a_list_that_makes_no_sense_is_invalid(judged: Served) -> None:
     assert listed(judged, ["x", "y"], params={"others": ["z"]})["status"] == "invalid"
     assert listed(judged, ["x", "y"], params={"judge": "nosuch"})["status"] == "invalid"
     assert listed(judged, ["x", ""])["members"][0]["reason"] == "nothing_to_compare"
+
+
+def test_novelty_by_embeddings_is_one_less_the_mean_cosine(judged: Served, grader: Grader) -> None:
+    responses = ["x", "a", "aa", "b", " ", "ab" * 50_000]
+    group = {"verifier": "exact_match", "reference": "a", "responses": responses}
+    terms = {"diversity": {"by": "embeddings"}}
+    [found] = groups_of(judged, group, terms=terms, cache="off")
+    factors = [member["terms"]["diversity"] for member in found["members"]]
+    half = 0.5**0.5
+    expected = [1, 1 - (1 + half) / 4, 1 - (1 + half) / 4, 1 - half / 4, 0, 1 - 3 * half / 4]
+    assert factors == pytest.approx(expected, abs=1e-4)  # of the last, the middle is left out
+    assert rewards(found) == pytest.approx([0, factors[1], 0, 0, 0, 0])
+    grader.trouble = lambda number: (400, "no")
+    [failed] = groups_of(judged, group, terms=terms, cache="off")
+    assert (failed["status"], rewards(failed)) == ("failed", [None] * 6)
+    for pool in ("judges", "nosuch"):
+        [refused] = groups_of(judged, group, terms={"diversity": {"by": "embeddings", "pool": pool}})
+        assert (refused["status"], pool in refused["message"]) == ("invalid", True)
+
+
+def test_of_whole_trajectories_the_common_beginning_is_shown_once(judged: Served, grader: Grader) -> None:
+    """As ART's RULER does; a response that is text has only its final answer there."""
+    grader.answer = lambda sections: json.dumps({"R1": 3, "R2": 8})
+    call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    begun = [{"role": "user", "content": "Find the key."}, {"role": "assistant", "content": None, "tool_calls": [call]}]
+    ended = [
+        [{"role": "tool", "tool_call_id": "c", "content": text}, {"role": "assistant", "content": f"It is {text}."}]
+        for text in ("here", "there")
+    ]
+    found = listed(judged, [[*begun, *messages] for messages in ended])
+    assert rewards(found) == [0.3, 0.8]
+    [prompt] = grader.prompts
+    question, replies = prompt.split("<<<CRITERIA")
+    assert [question.count(text) for text in ("Which is best?", "Find the key.", "calls look")] == [1, 1, 1]
+    assert [replies.count(text) for text in ("Find the key.", "tool: here", "It is there.")] == [0, 1, 1]
+    equal = listed(judged, [[*begun, *ended[0]]] * 2)
+    assert rewards(equal) == [0.55, 0.55]
+    assert listed(judged, [[*begun, *ended[0]], ""])["reason"] == "nothing_to_compare"

@@ -18,6 +18,7 @@ from service.settings import Settings
 from tests.accuracy.data_sets import PAGE, page
 from tests.conftest import ROOT
 from tests.service.recipes.shipped.scorer import Scorer
+from tests.tables import table
 from verifiers.base import InvalidItem
 
 ROWS = [json.loads(line) for line in (ROOT / "tests/data/recipes/data_set_rows.jsonl").read_text().splitlines()]
@@ -103,8 +104,50 @@ def test_a_row_that_many_sets_have_needs_a_label_and_the_message_says_which(scor
     assert (bare.status, bare.reason) == ("invalid", "unroutable")
     assert "data_source" in bare.detail["message"]
     assert "openai/gsm8k" in bare.detail["message"]
+    own = {"reference": {**row, "data_source": "openai/gsm8k"}, "response": "#### 7"}
+    assert [(result.recipe, result.score) for result in scorer.score(own)] == [("verl.gsm8k", 1.0)]
     labelled = [{"data_source": "openai/gsm8k", "reference": row, "response": text} for text in ("#### 7", "#### 8")]
     assert [result.score for result in scorer.score(*labelled)] == [1.0, 0.0]
+
+
+def test_columns_that_lack_something_are_named(scorer: Scorer) -> None:
+    names = [
+        "instance_id",
+        "repo",
+        "base_commit",
+        "patch",
+        "test_patch",
+        "problem_statement",
+        "version",
+        "FAIL_TO_PASS",
+    ]
+    (lacking,) = scorer.score({"reference": dict.fromkeys(names, "x"), "response": ""})
+    assert lacking.reason == "unroutable"
+    assert "columns of SWE-bench/SWE-bench, but lacks eval_script, log_parser" in lacking.detail["message"]
+
+
+def test_a_set_that_is_told_by_the_columns_of_another_and_more_counts() -> None:
+    taco = next(data_set for data_set in data_sets.known().all if data_set.name == "BAAI/TACO")
+    told = data_sets.known().told(dict.fromkeys(taco.columns))
+    assert told is taco
+
+
+@table(
+    ("solution", "response", "score"),
+    [
+        ("Solution. We get 7. Answer. 5", r"\boxed{5}", 1.0),
+        ("Solution. We get 7. Answer. 5", r"\boxed{7}", 0.0),
+        ("So the answer is $x = 5$.", r"\boxed{5}", 1.0),
+        ("Since $a>b$, the claim follows. Hence proved.", "proved", None),
+        ("no box here, x = 5", r"\boxed{5}", None),
+    ],
+)
+def test_a_solution_that_shows_no_answer_is_not_a_reference(
+    scorer: Scorer, solution: str, response: str, score: float | None
+) -> None:
+    row = {"source": "olympiads", "problem": "p", "solution": solution, "messages": []}
+    (result,) = scorer.score({"reference": row, "response": response})
+    assert (result.status, result.score) == ("invalid" if score is None else "ok", score)
 
 
 def test_a_label_of_a_route_comes_before_the_columns(scorer: Scorer) -> None:

@@ -1,6 +1,7 @@
 """Blocks of files, their judging and the record of a run, without Ray."""
 
 import asyncio
+import gzip
 import json
 from collections.abc import Iterator, Sequence
 from datetime import date
@@ -10,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import fs
 from rewardline import InvalidRequest, Unavailable
 
 from service.rollouts import blocks, manifest
@@ -50,6 +52,14 @@ class Grader:
             "verifier": "numeric",
             "detail": {},
         }
+
+
+class Willing(Grader):
+    """A judge that leaves nothing."""
+
+    async def __call__(self, items: Sequence[Json]) -> list[Json]:
+        self.seen += [item["response"] for item in items]
+        return [self._result(item) for item in items]
 
 
 def run(source: str, target: Path, judge: Grader) -> Tally:
@@ -170,11 +180,6 @@ def test_a_run_goes_on_with_the_blocks_that_are_not_finished(tmp_path: Path) -> 
     with pytest.raises(BadInput, match="another run"):
         Manifest.at(str(tmp_path / "out")).begin(plan(source, COLUMNS)[1], Columns(verifier="math"))
 
-    class Willing(Grader):
-        async def __call__(self, items: Sequence[Json]) -> list[Json]:
-            self.seen += [item["response"] for item in items]
-            return [self._result(item) for item in items]
-
     second = Willing()
     tally = run(source, tmp_path / "out", second)
     assert (second.seen, tally.lines, tally.done_before) == (["leave me", "c1"], 2, 1)
@@ -184,6 +189,24 @@ def test_a_run_goes_on_with_the_blocks_that_are_not_finished(tmp_path: Path) -> 
     assert [*(tmp_path / "out").iterdir()] == []
 
 
+def test_files_of_other_forms_are_a_block_each(tmp_path: Path) -> None:
+    rows = [{"response": "1", "reference": "1"}, {"response": "2", "reference": "1"}]
+    source = tmp_path / "in"
+    source.mkdir()
+    (source / "a.csv").write_text("response,reference,note\n1,1,\n2,1,x\n")
+    (source / "b.json").write_text(json.dumps([*rows, 7]))
+    (source / "c.jsonl.gz").write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
+    tally = run(str(source), tmp_path / "out", Willing())
+    assert tally.lines == 7
+    written = [*lines(tmp_path / "out")]
+    assert [row["verdict_score"] for row in written] == [1.0, 0.0, 1.0, 0.0, None, 1.0, 0.0]
+    assert (written[1]["note"], written[4]["unread_line"]) == ("x", "the row is not a JSON object")
+    with pytest.raises(BadInput, match=r"a\.csv has no field 'text'"):
+        plan(str(source / "a.csv"), Columns(verifier="math", response="text"))
+    far = fs.SubTreeFileSystem(str(source), fs.LocalFileSystem())
+    assert [*blocks.rows_of(far, "c.jsonl.gz")] == rows
+
+
 def test_messages_say_what_is_wrong_with_a_place(tmp_path: Path) -> None:
     (tmp_path / "rollouts.jsonl.gz").write_bytes(b"x")
     (tmp_path / "bad.parquet").write_bytes(b"x")
@@ -191,7 +214,8 @@ def test_messages_say_what_is_wrong_with_a_place(tmp_path: Path) -> None:
     (tmp_path / "out" / "part-000000.jsonl").write_text("")
     for source, message in {
         f"{tmp_path}/nothing.jsonl": "no file here ends in",
-        f"{tmp_path}/*.gz": "is packed, unpack it first",
+        f"{tmp_path}/*.gz": "rollouts.jsonl.gz has no row that is a JSON object",
+        f"{tmp_path}/*.zip": "no file here ends in",
         "nowhere://bucket/x": "nowhere",
         str(tmp_path / "bad.parquet"): "bad.parquet",
     }.items():

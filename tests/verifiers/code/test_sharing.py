@@ -116,6 +116,7 @@ def test_whether_tests_need_the_programs_directory_is_read_from_their_text(test:
     assert sharing.shared_by(ast.parse(test)) == ""
 
 
+@pytest.mark.boxes(beyond=1)
 @pytest.mark.parametrize(
     "reference", [{"case_type": "unittest", "test_code": ASKING}, {"case_type": "pytest", "test_code": PATCHING}]
 )

@@ -185,7 +185,20 @@ def _statuses(bench: Bench, language: str, test: str, solutions: list[str]) -> d
     return kinds
 
 
-@pytest.mark.boxes(beyond=1)
+def test_what_ends_a_process_or_is_no_program_is_judged(bench: Bench) -> None:
+    right, test, _, harmful = LANGUAGES["bash"]
+    solutions = [
+        right,
+        *harmful[1:3],
+        *harmful[5:6],
+        *harmful[-2:],
+        *(TEXTS[name] for name in ("none", "nul", "heads")),
+    ]
+    kinds = _statuses(bench, "bash", test, solutions)
+    assert {name: len(solutions) for name, solutions in kinds.items()} == {"ok 1.0": 1, "ok 0.0": 8}, kinds
+
+
+@pytest.mark.boxes
 @pytest.mark.parametrize(("language", "kind"), [(language, kind) for language in LANGUAGES for kind in (1, 2)])
 def test_no_response_decides_whether_it_is_judged(bench: Bench, language: str, kind: int) -> None:
     if language not in bench.sandbox.languages:

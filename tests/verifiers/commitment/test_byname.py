@@ -10,8 +10,8 @@ from tests.verifiers.found import Found
 
 SAID = yaml.safe_load((Path(__file__).parents[2] / "data" / "commitment" / "byname.yaml").read_text("utf-8"))
 MARKS = [r"\boxed{48}", "<answer>48</answer>"]
-TAKES_BACK = ["wrong", "denied", "concluded"]
-STANDS = ["right", "check", "other", "each"]
+TAKES_BACK = ["wrong", "denied", "concluded", "recheck"]
+STANDS = ["right", "check", "other", "each", "without"]
 
 
 @table("language", [*SAID])
@@ -58,6 +58,22 @@ def test_a_mark_stands_unless_its_value_is_denied_or_another_is_concluded(langua
         (r"\boxed{15}" "\n\nBut this counts each pair twice, so we divide by 2 to get 16.", "15", 0.0),
         (r"\boxed{15}" "\n\nBut each of the 2 rows has 8, so we get 16 for each.", "15", 1.0),
         ("The answer is 15 (should be 16).", "15", 0.0),
+        ("The answer is $x^2$ (should be $x^3$).", "x^2", 0.0),
+        (r"\boxed{x^2}" "\n\nRechecking, I get $x^3$.", "x^2", 0.0),
+        (r"\boxed{x^2}" "\n\nIts derivative is $2x$. So it is $x^2$.", "x^2", 1.0),
+        (r"\boxed{(1,2)}" "\n\nThe order is reversed, so it should be (2,1).", "(1,2)", 0.0),
+        (r"\boxed{1, 2}" "\n\nBut x = 2 is extraneous.", "1,2", 0.0),
+        (r"\boxed{1, 2}" "\n\nOnly 1 is valid.", "1,2", 0.0),
+        (r"\boxed{1, 2}" "\n\n3 does not work, and 2 is not negative.", "1,2", 1.0),
+        (r"\boxed{15}" "\n\nThis must still be doubled.", "15", 0.0),
+        (r"\boxed{15}" "\n\nThat is one too many.", "15", 0.0),
+        (r"\boxed{15}" "\n\nI forgot to add one.", "15", 0.0),
+        (r"\boxed{15}" "\n\nI forgot nothing.", "15", 1.0),
+        (r"\boxed{15}" "\n\nProbe: 7 + 9 = 16, also ist es 16.", "15", 0.0),
+        (r"\boxed{15}" "\n\n検算:7+9=16なので、16です。", "15", 0.0),
+        (r"\boxed{15}" "\n\nWait, let me double check: 7 + 8 = 15. Yes.", "15", 1.0),
+        (r"\boxed{15}" "\n\nIf the order matters, the answer is 20.", "15", 1.0),
+        (r"\boxed{15}" "\n\nThe answer to part (b) is 20.", "15", 1.0),
         ("Die Antwort ist 15 (sollte 16 sein).", "15", 0.0),
         (r"\boxed{15} (the true value is 16)", "15", 0.0),
         (r"\boxed{15 \text{ (should be 16)}}", "15", 0.0),
@@ -152,3 +168,29 @@ def test_a_value_that_is_concluded_is_an_answer(text: str, found: Found) -> None
 )
 def test_options_are_denied_by_name(text: str, score: float, found: Found) -> None:
     assert found.judge("multiple_choice", text, reference="C", choices=CHOICES).score == score
+
+
+@table(
+    "text, reference, score",
+    [
+        (r"\boxed{Paris}" "\n\nThe correct answer is Lyon, not Paris.", "Lyon", 1.0),
+        (r"\boxed{Paris}" "\n\nFinal answer: Lyon", "Paris", 0.0),
+        ("<answer>no</answer>\n\nThe answer is yes.", "yes", 1.0),
+        (r"\boxed{巴黎}" "\n\n正确答案是里昂。", "里昂", 1.0),
+        (r"\boxed{巴黎}" "\n\n答案是根据文章得出的。", "巴黎", 1.0),
+        (r"\boxed{Paris}" "\n\nThe answer is Paris, the capital of France.", "Paris", 1.0),
+        (r"\boxed{Paris}" "\n\nThe answer is given in paragraph 2.", "Paris", 1.0),
+        (r"\boxed{Paris} (should be Lyon)", "Paris", 0.0),
+        (r"\boxed{Hamlet}" "\n\nIt was Shakespeare.", "Hamlet", 1.0),
+    ],
+)
+def test_a_name_announced_behind_a_mark_takes_its_place(text: str, reference: str, score: float, found: Found) -> None:
+    assert found.judge("qa", text, reference=reference).score == score
+
+
+@table("text, score", [("{} (should be C)", 0.0), ("{}\n\nRechecking, I get C.", 0.0), ("{} (not C)", 1.0)])
+def test_a_letter_that_a_bracket_or_a_check_puts_in_place_leaves_no_answer(
+    text: str, score: float, found: Found
+) -> None:
+    for mark in (r"\boxed{B}", "The answer is B"):
+        assert found.judge("multiple_choice", text.format(mark), reference="B", choices=[*"wxyz"]).score == score

@@ -141,7 +141,7 @@ def test_items_that_must_be_corrected(found: Found, reference: str, params: dict
     ("tactic", "params", "score", "reason"),
     [
         ("loop", {"timeout_s": 0.2}, 0.0, "time_limit"),
-        ("grow", {"memory_mb": 128}, 0.0, "memory_limit"),
+        pytest.param("grow", {"memory_mb": 128}, 0.0, "memory_limit", marks=pytest.mark.boxes),
         ("crash", {}, 0.0, "crashed"),
         ("garbage", {}, None, "lean_protocol"),
         ("half", {}, None, "lean_protocol"),

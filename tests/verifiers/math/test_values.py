@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.tables import table
 from verifiers.math.grading import grade
 from verifiers.math.options import DEFAULT, Options
 
@@ -271,6 +272,30 @@ def test_what_a_part_that_is_exactly_zero_leaves_without_a_value_equals_itself_o
     for other in (f"({undefined})+1", f"2({undefined})", f"-({undefined})", "0", "1", "10^{100}"):
         assert outcome(undefined, other) == "different"
         assert outcome(other, undefined) == "different"
+
+
+@table(
+    ("reference", "answer", "absolute", "relative", "expected"),
+    [
+        ("(101!)^{100}", "123456789", 1e-6, 0.0, "different"),
+        ("2^{100000}", "0", 1e-6, 0.01, "different"),
+        ("2^{100000}", "2^{100000}+2^{99000}", 1e-6, 0.0, "different"),
+        ("2^{100000}", "2^{100000}+2^{99000}", 0.0, 0.01, "equal"),
+        ("2^{100000}", "2^{100001}", 0.0, 0.01, "different"),
+        ("2^{100000}", "-2^{100000}", 0.0, 0.01, "different"),
+        (r"\frac{1}{(101!)^{100}}", "0", 1e-6, 0.0, "equal"),
+        (r"\frac{1}{(101!)^{100}}", "10^{-9}", 1e-6, 0.0, "equal"),
+        (r"\frac{1}{(101!)^{100}}", "10^{-3}", 1e-6, 0.0, "different"),
+        (r"\frac{1}{(101!)^{100}}", "0", 0.0, 0.01, "different"),
+        ("9^{9^9}", "9^{9^9}+1", 0.0, 0.01, "equal"),
+        ("9^{9^9}", "9^{9^{9^9}}", 0.0, 0.01, "different"),
+    ],
+)
+def test_tolerances_hold_for_what_is_too_large_or_small_to_be_written(
+    reference: str, answer: str, absolute: float, relative: float, expected: str
+) -> None:
+    options = Options(abs_tol=absolute, rel_tol=relative)
+    assert grade([[reference], answer, options.packed()])["outcome"] == expected
 
 
 @pytest.mark.parametrize("tolerance", [Options(rel_tol=1e-4), Options(abs_tol=1e-6)], ids=["relative", "absolute"])

@@ -25,6 +25,10 @@ _REWARD_FIELDS = frozenset(
 _CALLS = ("/chat/completions", "/decisions", *sorted({server.path for server in SERVERS.values()}))
 
 
+class BadKey(Exception):
+    """A value of an environment variable cannot be sent in a header; the message holds only the variable's name."""
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 

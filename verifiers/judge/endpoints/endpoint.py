@@ -7,6 +7,7 @@ per minute, and a reservation in the limits on spending. It ends exactly once wi
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from verifiers.judge.endpoints.config import EndpointConfig
 from verifiers.judge.endpoints.faults import Fault
@@ -17,7 +18,9 @@ from verifiers.judge.endpoints.messages import Usage
 from verifiers.judge.endpoints.requests import Capabilities
 from verifiers.judge.endpoints.shared_limits import Limits
 from verifiers.judge.endpoints.spending import Allowance, Spending, Use, cost_of
-from verifiers.judge.endpoints.wire import Wire
+
+if TYPE_CHECKING:
+    from verifiers.judge.endpoints.wire import Wire
 
 Observe = Callable[[str, str, float], None]
 """Called after each call with the endpoint, `ok` or the class of the failure, and seconds."""
@@ -74,7 +77,7 @@ class Endpoint:
         self,
         name: str,
         config: EndpointConfig,
-        wire: Wire,
+        wire: "Wire",
         *,
         clock: Callable[[], float],
         changed: Callable[[], None],

@@ -6,11 +6,12 @@ Gateway ── Pool: retries, budgets, failover ── Dispatcher: which endpoin
 
 import asyncio
 import copy
+import importlib
 import random
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from verifiers.judge.endpoints.balancing import Dispatcher
 from verifiers.judge.endpoints.chat import Chat
@@ -24,8 +25,10 @@ from verifiers.judge.endpoints.relaying import Relay, StreamRelay
 from verifiers.judge.endpoints.reward_servers import Form, Input
 from verifiers.judge.endpoints.rewarding import RewardCall, RewardReply
 from verifiers.judge.endpoints.shared_limits import Limits
-from verifiers.judge.endpoints.wire import Wire
 from verifiers.judge.errors import Attempt, EndpointFailure
+
+if TYPE_CHECKING:
+    from verifiers.judge.endpoints.wire import Wire  # its library is loaded only where there are endpoints
 
 T = TypeVar("T")
 
@@ -98,11 +101,12 @@ class Gateway:
         limits.tell(self._dispatcher.dispatch)
         self._probing: list[asyncio.Task[None]] = []
         self._only: str | None = None
+        wire: type[Wire] = importlib.import_module("verifiers.judge.endpoints.wire").Wire
         for name, config in endpoints.items():
             self._dispatcher.endpoints[name] = Endpoint(
                 name,
                 config,
-                Wire(config, keys),
+                wire(config, keys),
                 clock=clock,
                 changed=self._dispatcher.dispatch,
                 pause_cap_s=max(

@@ -6,9 +6,8 @@ stream has gone out.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import aiohttp
 import msgspec
 
 from verifiers.judge.endpoints.endpoint import Lease
@@ -18,8 +17,12 @@ from verifiers.judge.endpoints.pool import NOT_OURS
 from verifiers.judge.endpoints.replies import outline, usage_of
 from verifiers.judge.endpoints.requests import estimated_tokens
 from verifiers.judge.endpoints.statuses import fault_of
-from verifiers.judge.endpoints.wire import Answer, Wire
 from verifiers.judge.errors import EndpointFailure
+
+if TYPE_CHECKING:
+    import aiohttp
+
+    from verifiers.judge.endpoints.wire import Answer, Wire
 
 _HEADERS = ("Content-Type", "Retry-After", "retry-after-ms", "x-request-id")
 _DEFAULT_MAX_TOKENS = 1024
@@ -48,7 +51,7 @@ class Relay:
         body = redacted(answer.body, endpoint.wire)
         return Relayed(answer.status, headers_of(answer), body, endpoint.name, usage, cost, seconds, attempt)
 
-    def _read(self, answer: Answer, lease: Lease) -> tuple[Usage, float | None]:
+    def _read(self, answer: "Answer", lease: Lease) -> tuple[Usage, float | None]:
         if answer.status == 200:
             usage = usage_of(outline(answer.body))
             return usage, lease.succeeded(usage)
@@ -117,7 +120,7 @@ class Events(AsyncIterator[bytes]):
     def __init__(
         self,
         first: bytes,
-        response: aiohttp.ClientResponse,
+        response: "aiohttp.ClientResponse",
         lease: Lease,
         deadline: float,
         clock: Callable[[], float],
@@ -183,7 +186,7 @@ def encoded(body: Mapping[str, Any], lease: Lease, *, stream: bool) -> bytes:
         ) from error
 
 
-def blame(answer: Answer, lease: Lease, wall: float) -> None:
+def blame(answer: "Answer", lease: Lease, wall: float) -> None:
     """Check that an answer other than 200 is the fault of the request, and end the lease.
 
     Raises:
@@ -208,12 +211,12 @@ def blame(answer: Answer, lease: Lease, wall: float) -> None:
     lease.failed(fault)
 
 
-def headers_of(answer: Answer) -> dict[str, str]:
+def headers_of(answer: "Answer") -> dict[str, str]:
     """The headers that matter to a caller, without any that could reveal something about us."""
     return {name: answer.headers[name] for name in _HEADERS if name in answer.headers}
 
 
-def redacted(body: bytes, wire: Wire) -> bytes:
+def redacted(body: bytes, wire: "Wire") -> bytes:
     """An answer without the key, which it may quote."""
     for secret in wire.secrets:
         if secret.encode() in body:
@@ -221,7 +224,7 @@ def redacted(body: bytes, wire: Wire) -> bytes:
     return body
 
 
-def _check_encoding(response: aiohttp.ClientResponse) -> None:
+def _check_encoding(response: "aiohttp.ClientResponse") -> None:
     if response.headers.get("Content-Encoding", "identity").casefold() != "identity":
         raise Fault("bad_upstream_body", "a compressed stream", Retry.ELSEWHERE, ill=True)
 

@@ -17,17 +17,13 @@ from urllib.parse import quote, urlsplit
 import aiohttp
 
 from tracing import spans
-from verifiers.judge.endpoints.config import EndpointConfig
+from verifiers.judge.endpoints.config import BadKey, EndpointConfig
 from verifiers.judge.endpoints.faults import Fault, Retry, quoted
 from verifiers.judge.endpoints.reward_servers import SERVERS
 
 _PATHS = {"chat": "/chat/completions", "decisions": "/decisions"}
 """Below the address of an endpoint. Those of reward models' servers begin at the server's root."""
 _IDENTITY = ("", "identity")
-
-
-class BadKey(Exception):
-    """A value of an environment variable cannot be sent in a header; the message holds only the variable's name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ def read_command(reader: Levels, name: str, bare: bool) -> Node:
 
 
 def _currency(reader: Levels, name: str) -> Node:
-    return reader.node("quantity", reader.nested(reader.power), leaf=CURRENCIES[name])
+    return reader.node("quantity", reader.nested(reader.term), leaf=CURRENCIES[name])
 
 
 def _root(reader: Levels) -> Node:

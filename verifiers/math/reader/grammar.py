@@ -163,12 +163,12 @@ class Reader(Levels):
             token = self.peek()
             if token is not None and token.kind in "+-" and len(token.kind) == 1:
                 self.at += 1
-                term = self._term()
+                term = self.term()
                 terms.append(term if token.kind == "+" else self.node("neg", term))
             elif self.is_at_command("pm", "mp"):
                 kinds.append(self.next().value)
                 total = terms[0] if len(terms) == 1 else self.node("+", *terms)
-                terms = [self.node(kinds[-1], total, self._term())]
+                terms = [self.node(kinds[-1], total, self.term())]
             else:
                 return terms[0] if len(terms) == 1 else self.node("+", *terms)
 
@@ -180,7 +180,7 @@ class Reader(Levels):
         if self.is_at_command("pm", "mp"):
             kind = self.next().value
             return self.node(kind, self.node("num", leaf=Fraction(0)), self.nested(self._signed_term))
-        return self._term()
+        return self.term()
 
     def _negative(self, node: Node) -> Node:
         """The negative of a node; for a quantity, its value becomes negative."""
@@ -188,7 +188,7 @@ class Reader(Levels):
             return self.node("quantity", self.node("neg", *node.args), leaf=node.leaf)
         return self.node("neg", node)
 
-    def _term(self) -> Node:
+    def term(self) -> Node:
         if self.is_at("-", "+"):
             return self._signed_term()
         node = self.power()

@@ -33,6 +33,10 @@ class Levels(Cursor, ABC):
         """Read terms with signs between them."""
 
     @abstractmethod
+    def term(self) -> Node:
+        """Read a product."""
+
+    @abstractmethod
     def power(self) -> Node:
         """Read one factor: a primary with its postfixes."""
 

@@ -93,6 +93,7 @@ async def outcomes(
 SPEND: Any = {"spend": {"max_cost": LIMIT}}
 
 
+@pytest.mark.judges(beyond=1)
 @pytest.mark.parametrize("parts", [SPEND, {"pool_spend": SpendConfig(max_cost=LIMIT)}], ids=["endpoint", "pool"])
 async def test_two_replicas_spend_what_one_may(start: Start, upstream: Scripted, parts: Any) -> None:
     (one, _), (two, _) = await start(**parts), await start(**parts)
@@ -103,6 +104,7 @@ async def test_two_replicas_spend_what_one_may(start: Start, upstream: Scripted,
     assert all("ok" in kinds for kinds in both)
 
 
+@pytest.mark.judges
 async def test_a_replica_that_is_asked_alone_may_spend_all(start: Start, upstream: Scripted) -> None:
     (one, _), (two, _) = await start(**SPEND), await start(**SPEND)
     assert await outcomes(two, 1) == ["ok"]
@@ -118,6 +120,7 @@ async def test_what_a_replica_gave_back_at_its_end_is_spent_by_another(start: St
     assert round(LIMIT / COST) - 2 <= kinds.count("ok") + 10 <= round(LIMIT / COST)
 
 
+@pytest.mark.judges(beyond=1)
 @pytest.mark.parametrize(("limit", "burst"), [({"rpm": 120}, 20.0), ({"tpm": 3600}, 20.0)], ids=["rpm", "tpm"])
 async def test_two_replicas_take_a_minutes_budget_of_one(
     start: Start, upstream: Scripted, limit: Any, burst: float
@@ -172,6 +175,7 @@ async def test_what_a_dead_replica_was_granted_counts_as_spent(redis_server: Red
         assert other.verdict(0, 0.2, 0.0) is Allowance.YES
 
 
+@pytest.mark.judges(beyond=1)
 @pytest.mark.parametrize("limit", [SPEND, {"rpm": 600}, {"tpm": 60_000}], ids=["cost", "rpm", "tpm"])
 async def test_a_replica_that_never_met_redis_judges_within_its_own_limits(
     start: Start, redis_server: RedisServer, limit: Any

@@ -225,6 +225,7 @@ def test_what_is_missing_is_said(serve: Serve, served: Served, tmp_path: Path, c
     locked.says("They appear when")
 
 
+@pytest.mark.browser
 def test_records_are_read_one_after_the_other_by_keys(logged: Logged, context: BrowserContext) -> None:
     items = [{**ITEMS[1], "id": f"n{number}", "response": f"\\boxed{{{number}}}"} for number in range(102)]
     opened = Log(context, logged(items))
@@ -433,6 +434,7 @@ def trained(logged: Logged) -> Served:
     return served
 
 
+@pytest.mark.browser
 def test_groups_show_responses_to_one_prompt_side_by_side(trained: Served, context: BrowserContext) -> None:
     opened = Log(context, trained, "#view=groups&run=base")
     opened.says("6 groups of responses to one prompt in one step; 4 of them without signal")

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from service.observe.audit_log import search
-from service.observe.audit_log.corrections import Correction, Corrections, NotACase, case_of
+from service.observe.audit_log.corrections import FILE, Correction, Corrections, NotACase, case_of
 from service.observe.audit_log.records import Rules, record_of
 from service.observe.audit_log.tables import Tables
 from tests.service.observe.audit_log.logs import JSON, finished, item, logging, result
@@ -64,7 +64,7 @@ def test_what_cannot_be_judged_again_is_not_a_case(tmp_path: Path, rules: Rules,
 
 def test_cases_of_several_callers_are_whole_lines_and_no_records(tmp_path: Path) -> None:
     with logging(tmp_path):
-        cases = Corrections(tmp_path)
+        cases = Corrections(tmp_path / FILE)
         threads = [threading.Thread(target=cases.add, args=({"note": "é" * 5000},)) for _ in range(8)]
         for thread in threads:
             thread.start()

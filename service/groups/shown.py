@@ -1,0 +1,47 @@
+"""What a judge sees of the responses of a group.
+
+texts               the final answer of each
+lists of messages   all of their messages, with calls and results; those that every response begins with are shown
+                    once, behind the prompt, as ART's RULER does
+"""
+
+from itertools import takewhile
+
+from service.groups.schemas import Group
+from service.groups.terms import Text
+from service.wire import Message
+from verifiers.base import InvalidItem
+from verifiers.conversation import Conversation, Step, dialects, of_text, parts_beside_text, plain
+
+Prompt = str | list[Message] | None
+
+
+def shown(group: Group) -> tuple[Prompt, list[str]]:
+    """The prompt, and what is shown of each response; empty: there is nothing to show."""
+    conversations = [_read(response) for response in group.responses]
+    texts = [plain(conversation) for conversation in conversations]
+    if None not in texts:
+        return group.prompt, [Text.of(text).answer.strip() for text in texts if text is not None]
+    # Whole responses may be alike: each shows at least its last message.
+    longest = min(len(conversation.steps) for conversation in conversations) - 1
+    rows = zip(*(conversation.steps[: max(0, longest)] for conversation in conversations), strict=True)
+    shared = sum(1 for _ in takewhile(lambda row: all(step == row[0] for step in row), rows))
+    prompt = group.prompt if group.prompt is None or isinstance(group.prompt, str) else str(dialects.read(group.prompt))
+    beginning = str(Conversation(conversations[0].steps[:shared]))
+    rest = [_all_of(conversation.steps[shared:]) for conversation in conversations]
+    return "\n\n".join(filter(None, (prompt, beginning))) or None, rest
+
+
+def _all_of(steps: tuple[Step, ...]) -> str:
+    says_something = any(step.text.strip() or any(parts_beside_text(step)) for step in steps)
+    return str(Conversation(steps)) if says_something else ""
+
+
+def _read(response: str | list[Message]) -> Conversation:
+    if isinstance(response, str):
+        return of_text(response)
+    try:
+        conversation = dialects.read(response)
+    except InvalidItem:
+        return of_text("")
+    return conversation if conversation.turns else of_text("")

@@ -1,0 +1,72 @@
+"""Outputs of programs in the place of expected ones: the programs of a group are right if most give the same.
+
+    {"test_cases": [{"input": "1 2"}]} ──STAND_IN──► each program tells its outputs ──► the outputs of one ──► judge the others
+
+The tests are inputs of programs or of a function; expected outputs, if there are any, do not count (arXiv 2204.11454).
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+from sandbox.runner.values import encoding
+from verifiers.base import InvalidItem
+from verifiers.own_answers import STAND_IN
+
+_CASES: Final = ("test_cases", "inputs", "outputs")
+_MOST_BYTES: Final = 4_000
+"""A longer output is told by its digest alone, and is compared with none."""
+
+
+def with_outputs(reference: Any, outputs: Sequence[str] | None) -> dict[str, Any]:
+    """The tests with these outputs, one for each input. None: with stand-ins.
+
+    Raises:
+        InvalidItem: the tests are not inputs.
+    """
+    suite = json.loads(reference) if isinstance(reference, str) and reference.lstrip()[:1] in ("{", "[") else reference
+    suite = suite if isinstance(suite, dict) else {"test_cases": suite}
+    if suite.get("case_type", "stdio") not in ("stdio", "function"):
+        raise InvalidItem("bad_reference", "only tests of the case types stdio and function have outputs to compare")
+    cases = suite.get("test_cases", suite)
+    inputs = cases.get("inputs") if isinstance(cases, dict) else cases
+    if not isinstance(inputs, list) or not inputs:
+        raise InvalidItem("bad_reference", 'expected inputs, as in {"test_cases": [{"input": "1 2"}]}')
+    outputs = [STAND_IN] * len(inputs) if outputs is None else outputs
+    rest = {key: value for key, value in suite.items() if key not in _CASES}
+    return {**rest, "test_cases": [_case(entry, output) for entry, output in zip(inputs, outputs, strict=True)]}
+
+
+def _case(entry: Any, output: str) -> dict[str, Any]:
+    """The test with this output, in the form of its input: text, or a value."""
+    given = next((entry[key] for key in ("input", "stdin") if key in entry), None) if isinstance(entry, dict) else entry
+    if given is None:
+        raise InvalidItem("bad_reference", "a test has no `input`; only the outputs for inputs can be compared")
+    is_value = not isinstance(given, str) and STAND_IN not in output
+    return {"input": given, "expected_output": json.loads(output) if is_value else output}
+
+
+def text_of(written: bytes) -> str:
+    """What a program wrote."""
+    return _digest(written) if len(written) > _MOST_BYTES else written.decode("utf-8", "replace")
+
+
+def value_of(image: bytes) -> str | None:
+    """The value that a function returned, as JSON. None: it has no such form."""
+    if len(image) > _MOST_BYTES:
+        return _digest(image)
+    try:
+        return json.dumps(encoding.decode(image), allow_nan=False)
+    except (encoding.Undecodable, TypeError, ValueError):
+        return None
+
+
+def answer_of(outputs: Sequence[str]) -> str:
+    """All outputs as one answer."""
+    answer = json.dumps(outputs)
+    return _digest(answer.encode()) if len(answer) > _MOST_BYTES else answer
+
+
+def _digest(content: bytes) -> str:
+    return STAND_IN + hashlib.sha256(content).hexdigest()
