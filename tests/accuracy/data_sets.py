@@ -1,11 +1,15 @@
 """Writes docs/data-sets.md from the table of known data sets: `python -m tests.accuracy.data_sets`."""
 
+import json
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
 from service.recipes.data_sets import DataSet, JudgedBy, known
 from tests.conftest import ROOT
 
+_ROWS: Final = (ROOT / "tests/data/recipes/data_set_rows.jsonl").read_text(encoding="utf-8").splitlines()
+_KEPT: Final = Counter(json.loads(row)["set"] for row in _ROWS)
 PAGE: Final = ROOT / "docs" / "data-sets.md"
 _HEAD: Final = """\
 # Rows of known data sets
@@ -38,10 +42,11 @@ _COMPARED: Final = """
 ## Beside their own checkers
 
 Rows of each set were judged with several responses: the reference, wrong answers, and mutations of both (other forms, thinking, two answers,
-programs that exit early). "Pairs" counts rows with responses. The rows that are kept as tests are in `tests/data/recipes/data_set_rows.jsonl`.
+programs that exit early). "Pairs" counts rows with responses. "Kept" counts the rows that are tests, in `tests/data/recipes/data_set_rows.jsonl`: where it
+is 1, no second row of the set is quoted in public; a dash means that its rows are tested elsewhere, as the last column says.
 
-| data set | rows from | checker | rows | pairs | equal | where we differ |
-|---|---|---|---|---|---|---|
+| data set | rows from | checker | rows | pairs | equal | kept | where we differ |
+|---|---|---|---|---|---|---|---|
 """
 _NOT_TRIED: Final = """
 ## Not tried
@@ -93,11 +98,11 @@ def _against(way: JudgedBy) -> str:
 
 
 def _compared(each: DataSet) -> str:
-    names = f"`{each.name}`"
+    names, kept = f"`{each.name}`", str(sum(_KEPT[name] for name in (each.name, *each.also)) or "-")
     found = each.compared
     if found is None:
-        return _line(names, each.origin, each.checker, "-", "-", "-", each.elsewhere or "")
-    figures = (f"{found.rows}", f"{found.pairs:,}", f"{found.equal:,}")
+        return _line(names, each.origin, each.checker, "-", "-", "-", kept, each.elsewhere or "")
+    figures = (f"{found.rows}", f"{found.pairs:,}", f"{found.equal:,}", kept)
     return _line(names, each.origin, each.checker, *figures, "; ".join(found.differs) or "nowhere")
 
 

@@ -62,7 +62,7 @@ _OF_TEXT: Final = frozenset({
 })  # fmt: skip
 """Servers that read no calls: a response that ends in one has no answer."""
 _QUICK_CHARS: Final = 2_000
-_QUICK: Final = frozenset(["circle_count", "proof_genselect", "ragtruth", "spartqa", *replays.SERVERS])
+_QUICK: Final = frozenset(["ragtruth", *replays.SERVERS])
 """Servers that read a short text within a turn of the event loop."""
 
 

@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from verifiers.base import InvalidItem
-from verifiers.nemo_gym.rollouts import Judgement, Rollout
+from verifiers.commitment import Channel
+from verifiers.nemo_gym.rollouts import Judgement, Rollout, stands_by
 from verifiers.rules import multiple_choice
 from verifiers.rules.multiple_choice import MultipleChoiceParams
 
 _GRADES: Final = ("correct", "almost", "partial", "incorrect")
 _JUDGEMENTS: Final = ("Yes", "No")
 _MARK: Final = re.compile(r"\*{0,2}judge?ment\*{0,2}\s{0,8}:\s{0,8}", re.IGNORECASE)
-_BOXED_NUMBER: Final = re.compile(r"\\boxed\{(\d{1,18})\}")
 
 
 def imo_gradingbench(rollout: Rollout) -> Judgement:
@@ -38,8 +38,8 @@ def _labelled(text: str, labels: Sequence[str], expected: str, field: str) -> Ju
     """
     if expected not in labels:
         raise InvalidItem("bad_row", f"the row's {field!r} must be one of {', '.join(labels)}")
-    choices = dict(zip("ABCD", labels, strict=False))
-    params = MultipleChoiceParams(reference="ABCD"[labels.index(expected)], choices=choices)
+    choices = dict(zip(string.ascii_uppercase, labels, strict=False))
+    params = MultipleChoiceParams(reference=string.ascii_uppercase[labels.index(expected)], choices=choices)
     verdict = multiple_choice.judge(text, params)
     return Judgement(verdict.score or 0.0, choices.get(str(verdict.extracted)), verdict.reason)
 
@@ -66,10 +66,8 @@ def circle_count(rollout: Rollout) -> Judgement:
         colour = rollout.get("target_color", str)
         circles = rollout.get("circles", list)
         expected = sum(isinstance(circle, dict) and circle.get("color") == colour for circle in circles)
-    boxed = {int(number) for number in _BOXED_NUMBER.findall(rollout.text)}
-    if len(boxed) != 1:
-        return Judgement(0.0, None, "conflicting_answers" if boxed else "no_answer")
-    return Judgement(float(boxed == {expected}), str(*boxed))
+    count = stands_by(rollout.text, Channel.BOXED) or ""
+    return Judgement(float(count == str(expected)), count or None, "wrong_answer" if count else "no_answer")
 
 
 def spartqa(rollout: Rollout) -> Judgement:
@@ -77,31 +75,25 @@ def spartqa(rollout: Rollout) -> Judgement:
     metadata = rollout.row.get("verifier_metadata")
     fields = {**metadata, **rollout.row} if isinstance(metadata, dict) else rollout.row
     options, target = fields.get("options"), fields.get("target")
-    if not isinstance(options, list) or not isinstance(target, str):
+    if not isinstance(options, list) or not isinstance(target, str) or len(options) > _MOST_OPTIONS:
         raise InvalidItem("bad_row", "the row needs 'options' as a list and 'target' as text; add them")
-    labels = {_plain(str(label)) for label in (*options, _BOTH, _NONE)}
-    if _plain(target) not in labels:
-        raise InvalidItem("bad_row", f"the row's 'target' must be one of its options, {_BOTH!r} or {_NONE!r}")
     lines = [line for line in rollout.text.splitlines() if line.strip() and not line.startswith("```")]
-    answers = [line for line in lines if _ANSWER_MARK in line.lower()] or lines
-    answer = _plain(answers[-1].lower().rpartition(_ANSWER_MARK)[2]) if answers else ""
-    answer = next((label for label, words in _OTHER_WORDS.items() if answer in words), answer)
-    mentioned = {label for label in labels if label in answer} if answer not in labels else {answer}
-    # An object's name can stand in the other's.
-    mentioned = {label for label in mentioned if not any(label != longer and label in longer for longer in mentioned)}
-    if len(mentioned) != 1:
-        return Judgement(0.0, answer, "conflicting_answers" if mentioned else "no_answer")
-    return Judgement(float(mentioned == {_plain(target)}), answer)
+    answer = _plain(lines[-1].lower().rpartition(_ANSWER_MARK)[2]) if lines else ""
+    label = next((label for label, words in _OTHER_WORDS.items() if answer in words), None)
+    if label is not None:
+        return Judgement(float(label == _plain(target)), answer)
+    return _labelled(rollout.text, [*map(str, options), _BOTH, _NONE], target, "target")
 
 
 def proof_genselect(rollout: Rollout) -> Judgement:
-    """The number of the better proof, in `<best_solution>`; the last one counts."""
+    """The number of the better proof, in `<best_solution>`."""
     expected = rollout.get("correct_index", int)
-    numbers = _BEST.findall(rollout.text)
-    return Judgement(float(int(numbers[-1]) == expected), numbers[-1]) if numbers else Judgement(0.0, None, "no_answer")
+    number = stands_by(_BEST.sub(r"<\1answer>", rollout.text), Channel.ANSWER_TAG)
+    return Judgement(float(number == str(expected)), number, "wrong_answer" if number else "no_answer")
 
 
-_BEST: Final = re.compile(r"<best_solution>\s{0,8}(\d{1,9})\s{0,8}</best_solution>", re.IGNORECASE)
+_BEST: Final = re.compile(r"<(/?)best_solution>", re.IGNORECASE)
+_MOST_OPTIONS: Final = 24
 _BOTH, _NONE = "both of them", "none of them"
 _OTHER_WORDS: Final[Mapping[str, Sequence[str]]] = {
     _BOTH: ("both", "both objects", "both of these"),

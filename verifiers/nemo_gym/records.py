@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, TypeGuard
 
 from verifiers.base import InvalidItem
-from verifiers.commitment import ExtractionParams, corrected, extract
-from verifiers.nemo_gym.rollouts import FENCE, Judgement, Rollout, between, parsed
+from verifiers.commitment import Channel
+from verifiers.nemo_gym.rollouts import FENCE, Judgement, Rollout, between, parsed, stands_by
 
 _SYMBOLIC_SHARE, _ERROR_SHARE = 0.3, 0.7
 
@@ -70,8 +70,7 @@ def _whole(rollout: Rollout) -> str:
 
 
 def _boxed(rollout: Rollout) -> str | None:
-    """The box that the response stands by."""
-    return corrected(rollout.text, extract(rollout.text, ExtractionParams(extract="boxed"))).answer
+    return stands_by(rollout.text, Channel.BOXED)
 
 
 def _answer(rollout: Rollout) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from verifiers.base import InvalidItem, Item, Status, Verdict, clip
+from verifiers.commitment import Channel, ExtractionParams, corrected, extract
 from verifiers.conversation import Step, ToolCall
 from verifiers.rules import documents
 from verifiers.rules.pairing import MAX_THINGS
@@ -133,6 +134,11 @@ def last_box(text: str) -> str | None:
         if not depth:
             return content[:index]
     return None
+
+
+def stands_by(text: str, channel: Channel) -> str | None:
+    """The answer of a channel that the text neither denies, doubts nor takes back."""
+    return corrected(text, extract(text, ExtractionParams(extract=channel))).answer
 
 
 def parsed(value: Any) -> Any:

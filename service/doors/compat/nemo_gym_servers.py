@@ -58,8 +58,10 @@ def _instructions(row: JSON) -> JSON:
     metadata = row.get("verifier_metadata")
     fields = {**metadata, **row} if isinstance(metadata, dict) else row
     reference = {name: fields[name] for name in ("instruction_id_list", "kwargs", "prompt") if fields.get(name)}
-    every = fields.get("grading_mode", "binary") == "binary"
-    params = {"aggregate": "all" if every else "fraction", "mode": "strict", "profile": "official", "think": "auto"}
+    mode = {"binary": "all", "fraction": "fraction"}.get(str(fields.get("grading_mode", "binary")))
+    if mode is None:
+        raise Unprocessable("the row's 'grading_mode' must be binary or fraction")
+    params = {"aggregate": mode, "mode": "strict", "profile": "official", "think": "auto"}
     return {"verifier": "instruction_following", "reference": reference, "params": params}
 
 
@@ -97,11 +99,13 @@ def _puzzle(row: JSON) -> JSON:
     return {"verifier": "reasoning_gym", "reference": entry, "params": {"threshold": None}}
 
 
-def _boxed_letter(row: JSON) -> JSON:
-    letter = row.get("expected_answer")
-    if not isinstance(letter, str):
-        raise Unprocessable("rows of NeMo-Gym's server 'google_search' need 'expected_answer', a letter; add it")
-    return {"verifier": "multiple_choice", "reference": letter, "params": {"extract": "boxed"}}
+def _string_match(row: JSON) -> JSON:
+    mode, is_cased = str(row.get("extraction_mode", "any")), row.get("case_sensitive") is True
+    if mode not in _TABLE["extraction_modes"]:
+        raise Unprocessable(f"the row's 'extraction_mode' must be one of {', '.join(_TABLE['extraction_modes'])}")
+    way: JSON = {"ignore_case": False} if is_cased else {"metric": "exact"}
+    params = {**way, "extract": _TABLE["extraction_modes"][mode]}
+    return {"verifier": "exact_match" if is_cased else "qa", "reference": row.get("expected_answer"), "params": params}
 
 
 def _document(row: JSON) -> JSON:
@@ -135,19 +139,21 @@ def _plain(server: str, row: JSON) -> JSON:
     way = _TABLE["verifiers"][server]
     params = {name: row[field] for name, field in way.get("fields", {}).items() if row.get(field) is not None}
     reference = row if way["reference"] == "." else row.get(way["reference"])
+    if reference is None:
+        raise Unprocessable(f"rows of NeMo-Gym's server {server!r} need {way['reference']!r}; add it")
     return {"verifier": way["verifier"], "reference": reference, "params": way.get("params", {}) | params}
 
 
 _VERIFIERS: Final[Mapping[str, Callable[[JSON], JSON]]] = {
     "arc_agi": _grid,
     "ether0": _molecule,
-    "google_search": _boxed_letter,
     "gui_coordinate": _point,
     "ifbench": _instructions,
     "instruction_following": _instructions,
     "nvarc": _grid,
     "reasoning_gym": _puzzle,
     "ruler2": _ruler2,
+    "string_match": _string_match,
     "structured_outputs": _document,
     **{server: partial(_plain, server) for server in _TABLE["verifiers"]},
 }
@@ -166,11 +172,12 @@ def server_of(url_server: str | None, row: Mapping[str, Any]) -> str | None:
         if url_server not in NAMES:
             why = UNJUDGED.get(url_server) or f"these are: {', '.join(sorted(NAMES))}"
             raise Unprocessable(f"rows of NeMo-Gym's server {url_server!r} are not judged here; {why}")
-        return url_server
+        other = row.get("verifier_type") if url_server == "ns_tools" else None
+        return url_server if other is None else server_of(str(other), {})
     name = agent_of(row)
     server = _named(name.lower().replace("-", "_")) if name is not None else None
     server = server or next((told for field, told in _TABLE["told_by"].items() if field in row), None)
-    if server is None and "judge_evaluations" in row and "library_reward" not in row:
+    if server is None and "library_reward" not in row and any(field.startswith("judge_") for field in row):
         raise Unprocessable("the row records a judge, and may be of several servers; name its server in the URL")
     return None if server is None else server_of(server, row)
 
@@ -217,8 +224,10 @@ def fields_of(server: str, row: JSON, *, has_judges: bool, replay: bool = False)
         item = _VERIFIERS[server](row_fields)
     elif has_judges and server in _TABLE["asked"]:
         item = _judge(row_fields)
-    elif server in _TABLE["by_rubric"] and (has_judges or server not in replays.SERVERS):
+    elif server in _TABLE["by_rubric"] and has_judges:
         item = _rubric(row_fields)
+    elif server not in SERVERS:
+        raise Unprocessable(f"rows of NeMo-Gym's server {server!r} need a judge model, and none is configured")
     else:
         item = _own(server, row_fields)
     if server in _TABLE["recipes"]:
@@ -241,15 +250,10 @@ def _is_cut_off(row: JSON) -> bool:
 
 def recipe_of(server: str) -> str:
     """What judges the rows of a server, for people."""
-    if server in _VERIFIERS or server in _CONVENTION_OF:
-        row: JSON = {_GRID: [], "expected_answer": "0,0", "schema_str": "{}", "verifier_metadata": {"solution": ""}}
-        recipe = _VERIFIERS[server](row)["verifier"] if server in _VERIFIERS else _CONVENTION_OF[server]
-    elif server in replays.SERVERS:
-        recipe = "judge" if server in (*_TABLE["asked"], *_TABLE["by_rubric"]) else ""
-    elif server in _TABLE["by_rubric"]:
-        recipe = "judge"
-    else:
-        recipe = "nemo_gym" if server in SERVERS else ""
+    plain = _TABLE["verifiers"].get(server, {}).get("verifier") or _TABLE["functions"].get(server)
+    asks = server in (*_TABLE["asked"], *_TABLE["by_rubric"])
+    own = "nemo_gym" if server in SERVERS and server not in replays.SERVERS else ""
+    recipe = plain or _CONVENTION_OF.get(server) or ("judge" if asks else own)
     record = "its judge's words" if server in replays.SERVERS else "its record" if server in RECORDED else ""
     return ", else ".join(part for part in (recipe and f"`{recipe}`", record) if part)
 

@@ -38,9 +38,15 @@ def _wanted(row: Mapping[str, Any]) -> list[tuple[str, float | None]]:
     return [("ok", 1.0), *[("ok", 0.0)] * len(row["wrong"])]
 
 
+def _label(row: Mapping[str, Any]) -> Mapping[str, str]:
+    """The label of a row whose columns are those of many sets."""
+    return {"data_source": row["label"]} if "label" in row else {}
+
+
 def test_a_row_is_the_reference_of_a_response_and_nothing_else_is_said(scorer: Scorer) -> None:
     for row in ROWS:
-        items = [{"reference": row["row"], "response": response} for response in (row["right"], *row["wrong"])]
+        responses = (row["right"], *row["wrong"])
+        items = [{"reference": row["row"], "response": response, **_label(row)} for response in responses]
         results = scorer.score(*items)
         found = [(result.reason if result.status == "invalid" else result.status, result.score) for result in results]
         assert found == _wanted(row), (row["set"], results)
@@ -49,7 +55,8 @@ def test_a_row_is_the_reference_of_a_response_and_nothing_else_is_said(scorer: S
 def test_rows_of_a_file_are_judged_the_same(scorer: Scorer) -> None:
     columns = Columns()
     for row in ROWS:
-        items = [columns.item_of({**row["row"], "response": response}) for response in (row["right"], *row["wrong"])]
+        responses = (row["right"], *row["wrong"])
+        items = [columns.item_of({**row["row"], "response": response, **_label(row)}) for response in responses]
         results = scorer.score(*(item for item in items if item is not None))
         found = [(result.reason if result.status == "invalid" else result.status, result.score) for result in results]
         assert found == _wanted(row), (row["set"], results)
@@ -69,7 +76,7 @@ def test_what_a_set_is_judged_by_exists(scorer: Scorer) -> None:
 
 def test_a_set_with_rows_is_told_by_its_columns_alone() -> None:
     for row in ROWS:
-        of_set = KNOWN.of(row["row"], None)
+        of_set = KNOWN.of(row["row"], row.get("label"))
         assert of_set is not None
         assert of_set.name == row["set"] or of_set.label is not None, row["set"]
 
@@ -213,7 +220,7 @@ def test_levels_of_a_data_set_do_no_harm_where_no_route_asks_for_them(scorer: Sc
 
 def test_an_audit_reads_every_row_and_finds_those_without_an_answer(tmp_path: Path, scorer: Scorer) -> None:
     file = tmp_path / "set.jsonl"
-    file.write_text("".join(json.dumps(row["row"]) + "\n" for row in ROWS))
+    file.write_text("".join(json.dumps({**row["row"], **_label(row)}) + "\n" for row in ROWS))
     read_rows = list(read(file, AuditColumns()))
     assert [row.problem for row in read_rows] == [""] * len(ROWS)
     planner = Planner(scorer.core.engine.registry, scorer.core.engine.book)

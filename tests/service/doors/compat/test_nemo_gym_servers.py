@@ -81,6 +81,7 @@ def test_an_agent_names_the_longest_server_in_its_name() -> None:
         {"agent_ref": {"name": "xstest_eval_agent"}},
         {"max_dist": 0.1},
         {"judge_evaluations": [{"response": "[[A=B]]"}]},
+        {"judge_output": "A"},
         {"rubric_judgements": []},
         {"judge_rating": 2, "judge_text": "The rating is: [[2]]"},
         {"grading_id": "g-1"},
@@ -171,6 +172,7 @@ def json_call(name: str, **arguments: Any) -> str:
 
 HUGE = 10**400
 OPTIONS = {"A": "CCC", "B": "CCO"}
+PARIS = {"expected_answer": "Paris"}
 BOXED = {"extracted_answer": "-3", "accuracy": True}
 COUNT = {"initial_count": 3, "expected_count": 4}
 THANKS = "Thanks for the update - I will get back to you tomorrow."
@@ -261,11 +263,15 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
     "circle_count": [
         ({"target_color": "red", "circles": [{"color": "red"}, {"color": "blue"}]}, "\\boxed{1}", 1.0),
         ({"target_color": "red", "circles": [{"color": "red"}]}, "\\boxed{1} \\boxed{2}", 0.0),
+        ({"target_color": "red", "circles": [{"color": "red"}]}, "It is not \\boxed{1}.", 0.0),
+        ({"target_color": "red", "circles": [{"color": "red"}]}, "\\boxed{1}\n\nWait, it is 9.", 0.0),
     ],
     "spartqa": [
         ({"target": "both of them", "options": ["a cat", "a dog"]}, "Final answer: both", 1.0),
         ({"target": "both of them", "options": ["a cat", "a dog"]}, "```\nboth of them\n```", 1.0),
         ({"target": "the cat", "options": ["the cat", "the big cat"]}, "Final answer: the big cat", 0.0),
+        ({"target": "both of them", "options": ["a cat", "a dog"]}, "Final answer: not both of them", 0.0),
+        ({"target": "none of them", "options": ["a cat", "a dog"]}, "Final answer: neither", 1.0),
         ({"target": "the cat", "options": ["the cat", "the dog"]}, "Answer: the cat or the dog", 0.0),
         ({"target": "a bird", "options": ["the cat", "the dog"]}, "a bird", None),
     ],
@@ -300,6 +306,24 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
         ({"expected_synonym_values": [1, 2]}, called("extract_synonym_values", synonym_values=[1, 2]), 1.0),
         ({"expected_synonym_values": [1, 2]}, called("extract_synonym_values", synonym_values=[2, 1]), 0.0),
     ],
+    "string_match": [
+        (PARIS, "Final answer: paris", 1.0),
+        ({**PARIS, "extraction_mode": "last_line"}, "Final answer: Lyon\nParis", 1.0),
+        ({**PARIS, "extraction_mode": "last_line"}, "\\boxed{Paris}\nLyon", 0.0),
+        ({**PARIS, "extraction_mode": "full_response"}, "\\boxed{Paris}\nLyon", 0.0),
+        ({**PARIS, "extraction_mode": "boxed"}, "Paris", 0.0),
+        ({**PARIS, "extraction_mode": "boxed", "case_sensitive": True}, "\\boxed{paris}", 0.0),
+        ({**PARIS, "extraction_mode": "boxed", "case_sensitive": True}, "\\boxed{Paris}", 1.0),
+        ({**PARIS, "extraction_mode": "poem"}, "Paris", None),
+        ({}, "Paris", None),
+    ],
+    "ns_tools": [
+        ({"expected_answer": "4"}, "\\boxed{4}", 1.0),
+        ({"expected_answer": "4", "verifier_type": "string_match"}, "Answer: 2+2", 0.0),
+        ({"expected_answer": "4", "verifier_type": "chess"}, "\\boxed{4}", None),
+        ({"expected_answer": "4", "verifier_type": "mcqa"}, "\\boxed{4}", None),
+    ],
+    "ifbench": [({**NO_COMMA, "grading_mode": "some"}, "Yes", None)],
     "example_multi_turn_gymnasium": [
         ({"expected_answer": "Blue", "follow_ups": []}, "It is blue.", 1.0),
         ({"expected_answer": "Blue", "follow_ups": ["Sure?"]}, "It is blue.", 0.0),
@@ -349,6 +373,8 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
     "proof_genselect": [
         ({"correct_index": 1}, "<best_solution>2</best_solution> no: <best_solution>1</best_solution>", 1.0),
         ({"correct_index": 1}, "The first.", 0.0),
+        ({"correct_index": 1}, "not <best_solution>1</best_solution>", 0.0),
+        ({"correct_index": 1}, "<best_solution>2</best_solution><best_solution>1</best_solution>", 0.0),
         ({}, "<best_solution>1</best_solution>", None),
     ],
     "calendar": [
