@@ -2,12 +2,20 @@
 
 import ast
 import re
+import sys
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from itertools import product
 from pathlib import Path
 
+import pytest
+
 import verifiers
+from sandbox.workers import Workers
+from tests.growth import ends
+from verifiers import registry
+from verifiers.base import Resources
 
 MODULES = {path: path.read_text("utf-8") for path in sorted(Path(verifiers.__file__).parent.rglob("*.py"))}
 LONGEST = 120
@@ -101,6 +109,41 @@ def test_no_expression_is_written_twice() -> None:
 
 def test_nothing_private_of_another_is_used() -> None:
     assert {str(path): names for path, source in MODULES.items() if (names := of_others(source))} == {}
+
+
+SIGNS = "Aa1 .-(,\n\\{x*中é'$=/<"
+FLOODS = [
+    (unit * 60)[:60] + end for unit in (*SIGNS, *map("".join, product("Aa1中", SIGNS))) for end in ("", "!", "\0")
+]
+"""Short: what takes a moment for a run of 60 signs stays in proportion, or is one that tests of growth find."""
+
+
+def compiled(values: Iterable[object]) -> Iterator[re.Pattern[str]]:
+    """The expressions among values, and within their tables."""
+    for value in values:
+        if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
+            yield value
+        elif isinstance(value, tuple | list | frozenset):
+            yield from compiled(value)
+        elif isinstance(value, dict):
+            yield from compiled(value.values())
+
+
+def flood(pattern: re.Pattern[str]) -> None:
+    for text in FLOODS:
+        pattern.fullmatch(text)
+        pattern.search(text)
+
+
+@pytest.mark.growth
+def test_no_expression_backtracks_for_long() -> None:
+    """A part of a reference or a response that nearly matches: in "(?:[A-Z][a-z]*[.]?[a-z]*){1,4}", a run of capitals."""
+    registry.load(Resources(Workers(1)))
+    modules = [module for name, module in [*sys.modules.items()] if name.partition(".")[0] in ("verifiers", "service")]
+    patterns = {pattern: None for module in modules for pattern in compiled(vars(module).values())}
+    assert len(patterns) > 1_000
+    for pattern in patterns:
+        ends(lambda: flood(pattern))  # noqa: B023 - it is called at once
 
 
 def test_each_of_these_is_seen() -> None:

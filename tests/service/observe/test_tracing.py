@@ -414,7 +414,7 @@ def test_without_the_extra_the_service_says_what_to_install() -> None:
 def test_without_the_setting_nothing_of_opentelemetry_is_imported_for_it() -> None:
     """FastAPI and redis-py import what they find of it by themselves; what sends traces is not there."""
     program = (
-        "import sys, sandbox.workers, sandbox.boxes.pool, sandbox.boxes.remote, verifiers.judge\n"
+        "import sys, sandbox.workers, sandbox.boxes.pool, sandbox.boxes.remote.remote, verifiers.judge\n"
         "assert not [name for name in sys.modules if name.startswith('opentelemetry')]\n"
         "from service.run import server; from service.observe import tracing; from service.settings import Settings\n"
         "with tracing.open_tracing(Settings(), '0') as nothing: assert nothing is None\n"

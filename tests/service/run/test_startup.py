@@ -1,6 +1,7 @@
 """The start of a server: what does not wait for what, and one line instead of a traceback where it cannot start."""
 
 import asyncio
+import gc
 import json
 import os
 import resource
@@ -15,11 +16,13 @@ from typing import Any
 import httpx
 import pytest
 
+from memory import GRADUAL_THRESHOLDS
 from sandbox.workers import Workers
 from service.cache import redis_cache
-from service.cli.serve import EARLY
+from service.cli.serve import EARLY, _announce
 from service.jobs.lifespan import open_jobs
 from service.run import core
+from service.run.sockets import Addresses
 from service.settings import Settings
 from service.storage import listening_link
 from tests.conftest import ROOT, opening, rewardline
@@ -103,15 +106,27 @@ async def _without_end(self: redis_cache.RedisCache, client: Any) -> None:
 
 
 def test_before_its_workers_begin_a_server_loads_nothing_that_is_for_others() -> None:
-    """Doors come later, other commands never, and what speaks to Redis and Docker only where there is one."""
+    """Doors come later, other commands never, and what speaks to Redis, Docker, judges and box hosts only where they are."""
     code = (
         "import sys, service.cli.serve, service.run.startup; print(*{name.partition('.')[0] for name in sys.modules})"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
     assert {"service", "verifiers", "sandbox"} <= loaded
-    later = {"fastapi", "uvicorn", "starlette", "google", "redis", "docker", "requests", "rewardline", "ray"}
+    later = {"fastapi", "uvicorn", "starlette", "google", "redis", "docker", "aiohttp", "requests", "rewardline", "ray"}
     assert loaded & later == set()
+
+
+def test_garbage_is_collected_once_the_ports_answer() -> None:
+    thresholds = gc.get_threshold()
+    gc.disable()
+    try:
+        _announce(Settings(), Addresses("http://127.0.0.1:1", "127.0.0.1:2"))
+        assert (gc.isenabled(), gc.get_threshold()) == (True, GRADUAL_THRESHOLDS)
+    finally:
+        gc.enable()
+        gc.set_threshold(*thresholds)
+        gc.unfreeze()
 
 
 def test_what_workers_load_early_is_what_they_are_ordered_to_load() -> None:

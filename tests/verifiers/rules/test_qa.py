@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
-from tests.growth import stays_in_proportion
+from tests.growth import ends, stays_in_proportion
 from tests.tables import table
 from verifiers.base import Status, Verdict
 from verifiers.rules.qa import EXAMPLES, Metric, QaParams, judge
@@ -226,6 +226,15 @@ def test_alternatives_are_what_they_were_where_the_caller_wants_it() -> None:
 @table("metric", METRICS)
 def test_a_reference_buried_in_a_flood_earns_nothing(metric: str) -> None:
     assert verdict("x " * 5000 + "Paris", "Paris", metric=metric).reason == "too_long"
+
+
+def test_a_reference_of_capitals_is_read_at_once() -> None:
+    ends(lambda: verdict("The answer is Foo.", "A" * 119 + "!", metric="contains"))
+    listed = "Newcastle-upon-Tyne, J.R.R. Tolkien and Seán O'Brien-Smith"
+    assert (
+        score("It was J.R.R. Tolkien, with Seán O'Brien-Smith, in Newcastle-upon-Tyne.", listed, metric="contains")
+        == 1.0
+    )
 
 
 @table(

@@ -101,7 +101,7 @@ def _spaced(answer: str) -> str:
 _INITIALS = re.compile(r"(?<=\b[A-Z]\.)\s{1,2}(?=[A-Z]\.)")
 """Between initials, which are one word: "P. D. James"."""
 _JOINTS = re.compile(r",\s(?:and\s)?|\sand\s|(?<=\d{4})\s?[-–]\s?(?=\d{4})")
-_PART = re.compile(r"(?:[A-Z][^\W\d_]*[.'’-]?[^\W\d_]*\.?\s?){1,4}")
+_PART = re.compile(r"(?:[A-Z][^\W\d_]*+(?:[.'’-][^\W\d_]*+)*+(?:\s|\Z)){1,4}")
 _YEARS = re.compile(r"\d{4}")
 
 
