@@ -9,8 +9,6 @@ import httpx
 import pytest
 
 from tests.conftest import Serve, Served
-from tests.service.groups.test_singles import voting
-from tests.service.jobs.test_processes import look, metric, submit
 from tests.service.redis_server import RedisServer
 from tests.waiting import PATIENCE_S
 
@@ -109,24 +107,3 @@ async def test_nothing_is_lost_or_counted_twice(
         assert {str(one["detail"]["group"]) for one in results} == {str(results[0]["detail"]["group"])}
         assert results[0]["detail"]["group"]["members"] == [str(at) for at in range(SIZE)]
     assert trainer.reasons <= {"deadline", "group_unavailable", "group_lost"}
-
-
-def test_groups_of_a_job_outlive_the_replica_that_began_it(
-    serve: Serve, start_redis: Callable[..., RedisServer]
-) -> None:
-    """Its members lie far apart. Those whose answers were stored are judged again with the others of their groups."""
-    redis_server = start_redis("--appendonly", "yes", "--appendfsync", "always")
-    settings = {"redis_url": redis_server.url, "workers": "1", "job_claim_idle_s": "1"}
-    replicas = [serve(**settings) for _ in range(2)]
-    items = voting(400)
-    job_id = submit(replicas[0], items)
-    assert look(replicas[1], job_id, after=300, wait_s=60)["state"] == "running"
-    [busy] = [replica for replica in replicas if metric(replica, "under_way")]
-    [spare] = [replica for replica in replicas if replica is not busy]
-    busy.process.kill()
-    body = look(spare, job_id, wait_s=60)
-    assert body["state"] == "done"
-    results = sorted(body["results"], key=lambda result: int(result["index"]))
-    assert {(result["status"], result["reason"]) for result in results} == {("ok", "majority"), ("ok", "minority")}
-    assert [result["reward"] for result in results] == [1.0] * 2800 + [0.0] * 400
-    assert metric(spare, "taken_over_total") == 1
