@@ -193,8 +193,8 @@ class Runner:
         groups = [] if self._groups is None else await self._groups.groups_of(request.items)
         members = {at for group in groups for at in group}
         wanted = set(missing)
-        alone = [at for at in missing if at not in members]
-        slices = deque(_Slice(alone[start : start + _SLICE_ITEMS]) for start in range(0, len(alone), _SLICE_ITEMS))
+        singles = [at for at in missing if at not in members]
+        slices = deque(_Slice(singles[start : start + _SLICE_ITEMS]) for start in range(0, len(singles), _SLICE_ITEMS))
         # If some members of a group have results, all are judged again: they depend on each other.
         slices.extend(_sliced([group for group in groups if not wanted.isdisjoint(group)]))
 
@@ -209,7 +209,7 @@ class Runner:
     async def _judge_slice(
         self, request: ScoreRequest, part: "_Slice", wanted: set[int], deadline: float, record: JobResults
     ) -> None:
-        positions = [*part.alone, *chain.from_iterable(part.groups)]
+        positions = [*part.singles, *chain.from_iterable(part.groups)]
         with self._admission.permit() as permit:
             try:
                 async with asyncio.timeout_at(deadline):
@@ -217,8 +217,8 @@ class Runner:
             except TimeoutError:
                 record.add(_unjudged(request, [at for at in positions if at in wanted], _DEADLINE))
                 return
-            if part.alone:
-                await self._judge_alone(request, part.alone, deadline, record)
+            if part.singles:
+                await self._judge_alone(request, part.singles, deadline, record)
             if self._groups is not None:
                 rewarded = [self._groups.whole([request.items[at] for at in group], deadline) for group in part.groups]
                 results = chain.from_iterable(await together(rewarded))
@@ -242,7 +242,7 @@ class Runner:
 class _Slice:
     """The positions of the items that are judged together."""
 
-    alone: Sequence[int]
+    singles: Sequence[int]
     groups: Sequence[Sequence[int]] = ()
     """Those of the members of each group. A group is never divided."""
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from verifiers.commitment.cues import Kind, listed
-from verifiers.commitment.measures import is_money
+from verifiers.commitment.measures import is_money, is_unit
 from verifiers.commitment.offers import Offer
 from verifiers.commitment.stance import UNMADE, Sentence, sentence_at
 from verifiers.commitment.wording import single
@@ -130,6 +130,8 @@ def _object(sentence: Sentence, numbers: Sequence[Offer]) -> Offer | None:
             continue
         later = [offer for offer in numbers if offer.start > number.start]
         is_money = _is_money(sentence, number)
+        if not is_money and is_unit(sentence.shown(stop, stop + 1)):
+            continue  # "3 miles in 25 minutes", "5 feet by 6 feet"
         is_priced = not is_money and any(_is_money(sentence, offer) for offer in later)
         is_told = sentence.stance((number.start, number.end)) not in UNMADE and not is_priced
         if is_told and _are_adjuncts(sentence, stop, later, is_paid=is_money):

@@ -126,6 +126,11 @@ def is_money(unit: str) -> bool:
     return not (_sizes("dollars").keys() | _sizes("元").keys()).isdisjoint(_sizes(unit))
 
 
+def is_unit(word: str) -> bool:
+    """Whether a word is the name of a unit of a measure of several: miles, feet, minutes."""
+    return bool(_sizes(word))
+
+
 @remember(256)
 def _sizes(unit: str) -> Mapping[int, int]:
     """The size of a unit of this name, for each family of units; the names of all languages are those of CLDR."""
