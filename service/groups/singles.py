@@ -19,6 +19,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Final
+from urllib.parse import quote
 
 import msgspec
 
@@ -221,13 +222,13 @@ class Singles:
         """Add the member to its group; its name, and what is known of it."""
         digest = _digest(group, item)
         if group.id is not None:
-            base, rounds = f"id/{group.id}", _ROUNDS if group.again else 1
+            base, rounds = f"id/{quote(RUN.get(), safe='')}/{group.id}", _ROUNDS if group.again else 1
         elif item.prompt is None:
             raise _Refused(
                 "invalid", "bad_group", "group: without an id the item needs a prompt, which names the group"
             )
         else:
-            base, rounds = f"prompt/{digest}/{RUN.get()}", _ROUNDS
+            base, rounds = f"prompt/{RUN.get()}/{digest}", _ROUNDS
         item = msgspec.structs.replace(item, group=msgspec.Raw(b""))
         encoded = encode({"item": _plain(item), "group": group})
         mark = blake2b(encoded, digest_size=12).hexdigest()
@@ -363,7 +364,7 @@ class Singles:
         verifier = "judge" if group.method == "tournament" and first.verifier is None else first.verifier
         missing = group.size - len(stored)
         about: dict[str, Any] = {"size": group.size, "members": keys, "missing": missing}
-        too_few = group.method in ("tournament", "listwise") and len(stored) < FEWEST
+        too_few = group.method != "score" and len(stored) < FEWEST
         if missing and (group.on_incomplete == "fail" or too_few):
             message = f"{missing} of {group.size} members never came"
             members = [Member("failed", None, None, "group_incomplete") for _ in stored]
@@ -377,7 +378,7 @@ class Singles:
                 reference=first.reference,
                 params=first.params,
             )
-            [result] = (await self._scorer.score([full_group], group.options, deadline)).groups
+            [result] = (await self._scorer.score([full_group], group.options, deadline, missing=missing)).groups
         about |= {"status": result.status, "reason": result.reason, **result.detail}
         return [_result_of(member, first, result, about) for member in result.members]
 

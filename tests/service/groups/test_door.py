@@ -251,3 +251,34 @@ def test_the_door_is_bounded(served: Any) -> None:
     many = b'{"groups": [{"responses": [[' + b",".join([b"{}"] * 200_000) + b"]]}]}"
     assert post(served, many).status_code == 413
     assert httpx.get(f"{served.url}/v1/groups/score").status_code == 405
+
+
+def boxed(*answers: str) -> list[str]:
+    return [f"\\boxed{{{answer}}}" for answer in answers]
+
+
+@table(
+    ("verifier", "params", "responses", "expected"),
+    [
+        ("math", {}, boxed(*["5\\text{ cm}"] * 2, "5", "5", *["5\\text{ m}"] * 2), None),
+        ("math", {}, boxed(*["5\\text{ cm}"] * 3, "5", *["5\\text{ m}"] * 2), [1, 1, 1, 1, 0, 0]),
+        ("math", {}, boxed("5\\text{ cm}", "5", "5\\text{ m}", "6"), None),
+        ("math", {}, boxed("x=5", "y=5", "5", "6", "6"), None),
+        ("math", {}, boxed("x=5", "x=5", "5", "y=5", "y=5"), None),
+        ("math", {}, boxed("7\\text{ apples}", "7", "7\\text{ oranges}"), None),
+        ("math", {}, boxed("(1,2)", "1<x<2", "x\\in(1,2)", "1,2", "2,1"), None),
+        ("numeric", {"abs_tol": 0.1}, ["1.0", *["1.08"] * 3, *["1.16"] * 2], [0, 1, 1, 1, 1, 1]),
+        ("numeric", {"abs_tol": 0.1}, ["1.0", "1.0", "1.08", "1.16", "1.16"], None),
+        ("numeric", {"abs_tol": 0.1}, ["1.0", "1.09", "1.09", "1.18", "1.18", "1.27"], [0, 1, 1, 1, 1, 0]),
+    ],
+)
+def test_who_is_right_equals_all_others_who_are(
+    served: Any, verifier: str, params: JSON, responses: list[str], expected: list[float] | None
+) -> None:
+    """What equals two answers that differ is a vote for each, and joins them to no class. None: a tie."""
+    group = {"verifier": verifier, "params": params, "responses": responses}
+    for asked in (group, {**group, "responses": responses[::-1]}):
+        [found] = groups_of(served, asked, method="majority")
+        turned = expected and [*map(float, expected if asked is group else expected[::-1])]
+        assert rewards(found) == (turned or [None] * len(responses)), found
+        assert found["reason"] == ("majority" if expected else "no_majority")
