@@ -364,7 +364,7 @@ class Singles:
         verifier = "judge" if group.method == "tournament" and first.verifier is None else first.verifier
         missing = group.size - len(stored)
         about: dict[str, Any] = {"size": group.size, "members": keys, "missing": missing}
-        too_few = group.method != "score" and len(stored) < FEWEST
+        too_few = group.method in ("tournament", "listwise") and len(stored) < FEWEST
         if missing and (group.on_incomplete == "fail" or too_few):
             message = f"{missing} of {group.size} members never came"
             members = [Member("failed", None, None, "group_incomplete") for _ in stored]
