@@ -56,6 +56,8 @@ MAX_INPUT_BYTES: Final = 200_000
 MAX_KEY_CHARS: Final = 100
 MAX_COMPARED: Final = 32
 """Answers without keys beyond so many are not compared with each other, only with these."""
+_SILENT: Final = "no_response"
+"""Why a list of messages of others alone is invalid: it has no answer."""
 _BATCH: Final = 4_096
 """Comparisons that are judged together."""
 
@@ -263,11 +265,14 @@ class Classes:
         results = iter(await self._judge(items))
         for p in partitions:
             p.results = list(islice(results, len(p.group.responses)))
-            invalid = next((outcome for outcome in p.results if outcome.status == "invalid"), None)
-            if invalid is not None:
-                p.message = f"{invalid.reason}: {invalid.detail.get('message', '')}"
+            invalid = [outcome for outcome in p.results if outcome.status == "invalid"]
+            bad = next((outcome for outcome in invalid if outcome.reason != _SILENT), None)
+            if bad is not None and len(invalid) == len(p.results):  # a fault of one response is not that of the group
+                p.message = f"{bad.reason}: {bad.detail.get('message', '')}"
                 continue
-            p.failed = {at for at, outcome in enumerate(p.results) if outcome.status == "failed"}
+            p.failed = {
+                at for at, outcome in enumerate(p.results) if outcome.status != "ok" and outcome.reason != _SILENT
+            }
             p.answers = [_answer(outcome, text) for outcome, text in zip(p.results, p.group.responses, strict=True)]
             keys = self._keys(p)
             is_decided = p.group.verifier == "multiple_choice" or len(keys) == len({*p.answers} - {None})

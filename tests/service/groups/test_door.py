@@ -282,3 +282,21 @@ def test_who_is_right_equals_all_others_who_are(
         turned = expected and [*map(float, expected if asked is group else expected[::-1])]
         assert rewards(found) == (turned or [None] * len(responses)), found
         assert found["reason"] == ("majority" if expected else "no_majority")
+
+
+@table(
+    ("silent", "expected"),
+    [
+        ([], [0, 1, 1]),
+        ([{"role": "tool", "content": "y"}], [0, 1, 1]),
+        ([{"role": "assistant"}], [0, 1, 1]),
+        ([{"role": 3}], [None, 1, 1]),
+    ],
+)
+def test_a_response_that_is_no_answer_costs_its_group_nothing(
+    served: Any, silent: list[JSON], expected: list[float | None]
+) -> None:
+    [group] = groups_of(served, {"verifier": "math", "responses": [silent, *boxed("4", "4.0")]}, method="majority")
+    assert (group["status"], rewards(group)) == ("ok", expected)
+    [alone] = groups_of(served, {"verifier": "math", "responses": [silent]}, method="majority")
+    assert (alone["status"], rewards(alone)) == ("failed" if expected[0] == 0 else "invalid", [None])
