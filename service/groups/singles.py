@@ -36,9 +36,10 @@ from service.groups.scoring import GroupScorer
 from service.groups.single_records import Answer, Claim, Plan, Records, Seen
 from service.json_slices import excess
 from service.scoring.engine import Engine, Scored
+from service.shape_mistakes import where
 from service.system_random import SYSTEM_RANDOM
 from service.tenant import RUN
-from service.wire import BatchRequest, Result, ScoreItem, Summary, encode
+from service.wire import BatchRequest, Result, ScoreItem, Summary, encode, parse
 from verifiers.pace import Pace
 
 log = logging.getLogger("rewardline.groups")
@@ -162,7 +163,7 @@ class Singles:
                 group = _read(item, usual)
                 if group.id is None and item.prompt is None:
                     continue
-                name = _digest(group, item) if group.id is None else group.id
+                name = _digest(group, item) if group.id is None else str(group.id)
                 groups.setdefault((name, counts[name] // group.size), []).append(at)
                 counts[name] += 1
             if pace.is_over():
@@ -396,9 +397,13 @@ def _read(item: ScoreItem, usual: Mapping[str, Any]) -> GroupOf:
     try:
         if usual:
             raw = encode({**usual, **_plain_fields.decode(raw)})
-        group = _groups_of.decode(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise _Refused("invalid", "bad_group", f"group: {error}") from error
+    try:
+        group = parse(_groups_of, raw, ["group"])
+    except RequestError as error:
+        message = "; ".join(f"{where(fault.loc)}: {fault.msg}" for fault in error.errors) or f"group: {error.detail}"
+        raise _Refused("invalid", "bad_group", message) from error
     names = [name for name in ("checks", "domain", "data_source", "tag", "reference_id") if _is_given(item, name)]
     if names:
         raise _Refused("invalid", "bad_group", f"group: its members have no {names[0]}; name a verifier or a recipe")
