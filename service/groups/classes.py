@@ -26,6 +26,7 @@ from service.scoring.prepared_item import decoded_params
 from service.wire import Result, ScoreItem, encode
 from verifiers.base import MAX_DETAIL_TEXT_CHARS, InvalidItem
 from verifiers.code import told
+from verifiers.commitment.unanswerable import gives_none
 from verifiers.own_answers import STAND_IN
 from verifiers.pace import Pace
 from verifiers.registry import Registry
@@ -56,6 +57,8 @@ MAX_INPUT_BYTES: Final = 200_000
 MAX_KEY_CHARS: Final = 100
 MAX_COMPARED: Final = 32
 """Answers without keys beyond so many are not compared with each other, only with these."""
+_LISTED: Final = (CODE, "multiple_choice")
+"""The verifiers whose answers are outputs or labels, not words of the model."""
 _SILENT: Final = "no_response"
 """Why a list of messages of others alone is invalid: it has no answer."""
 _BATCH: Final = 4_096
@@ -83,6 +86,8 @@ class Partition:
     """Positions whose answer could not be found."""
     unfit: set[int] = field(default_factory=set)
     """Positions whose answer the verifier does not take for a reference: it is right for no task."""
+    withheld: set[int] = field(default_factory=set)
+    """Positions that say in the place of an answer that there is none."""
     message: str = ""
     """Why the group cannot be judged."""
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -274,6 +279,10 @@ class Classes:
                 at for at, outcome in enumerate(p.results) if outcome.status != "ok" and outcome.reason != _SILENT
             }
             p.answers = [_answer(outcome, text) for outcome, text in zip(p.results, p.group.responses, strict=True)]
+            if p.group.verifier not in _LISTED:
+                withheld = {answer for answer in {*p.answers} if answer is not None and gives_none(answer)}
+                p.withheld = {at for at, answer in enumerate(p.answers) if answer in withheld}
+                p.answers = [None if at in p.withheld else answer for at, answer in enumerate(p.answers)]
             keys = self._keys(p)
             is_decided = p.group.verifier == "multiple_choice" or len(keys) == len({*p.answers} - {None})
             p.begin({} if is_decided else await self._all_written(p, pace), keys)

@@ -87,6 +87,7 @@ def result_of(partition: Partition, name: str | int, options: Majority, missing:
             is_right = at in voters
             member.status, member.score = "ok", float(is_right)
             member.reason = "majority" if is_right else "minority" if number is not None else read.reason
+            member.reason = "no_answer" if at in partition.withheld else member.reason
         member.reward = member.score
         members.append(member)
     return GroupResult(

@@ -300,3 +300,24 @@ def test_a_response_that_is_no_answer_costs_its_group_nothing(
     assert (group["status"], rewards(group)) == ("ok", expected)
     [alone] = groups_of(served, {"verifier": "math", "responses": [silent]}, method="majority")
     assert (alone["status"], rewards(alone)) == ("failed" if expected[0] == 0 else "invalid", [None])
+
+
+@table(
+    ("verifier", "answer"),
+    [
+        ("math", "..."),
+        ("math", "\\ldots"),
+        ("math", "\\text{answer}"),
+        ("math", "\\text{I don't know}"),
+        ("math", "None"),
+        ("math", "\\text{Ich weiß es nicht}"),
+        ("qa", "unknown"),
+        ("qa", "I'm not sure."),
+    ],
+)
+def test_what_gives_no_answer_is_no_class(served: Any, verifier: str, answer: str) -> None:
+    responses = boxed(answer, answer, answer)
+    groups = [{"verifier": verifier, "responses": [*responses, *rest]} for rest in ([], boxed("London"))]
+    alone, beside = groups_of(served, *groups, method="majority")
+    assert (alone["reason"], rewards(alone)) == ("no_answers", [None] * 3)
+    assert (beside["members"][0]["reason"], rewards(beside)) == ("no_answer", [0, 0, 0, 1])
