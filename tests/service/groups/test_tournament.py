@@ -293,3 +293,29 @@ def test_a_text_is_no_message(judged: Served, grader: Grader, real: list[JSON], 
     assert found["detail"]["comparisons"] == grader.calls["pairwise"] / 2 == 1
     sections = [part for part in grader.prompts[0].splitlines() if "passed" in part]
     assert sorted(line.startswith("tool: ") for line in sections) == [False, True]
+
+
+OVERALL: JSON = {"rubric_evaluations": [{"rubric": "clear", "score_1": 2}], "overall": {"score_1": 4, "score_2": 2}}
+
+
+@table(
+    ("said", "expected"),
+    [
+        ({"score_1": 3.5, "score_2": 2.25, "ranking": 2.5}, [3.5, 2.25]),
+        ({"score_1": 3.5, "score_2": 3.5, "ranking": 2.5}, [4.5, 2.5]),
+        ({**OVERALL, "overall": {**OVERALL["overall"], "ranking": 2}}, [4, 2]),
+        (OVERALL, [None, None]),
+        ({"score_1": 5.5, "score_2": 2, "ranking": 1}, [None, None]),
+    ],
+)
+def test_scores_are_read_as_genrm_compare_reads_them(
+    judged: Served, grader: Grader, said: JSON, expected: list[float | None]
+) -> None:
+    """Only what it makes up, for a number that is missing or off the scale, is no number here."""
+    grader.answer = lambda sections: json.dumps(said)
+    assert rewards(played(judged, ["x", "y"], rating="scores", pairs="all")) == expected
+
+
+def test_a_list_may_have_decimals(judged: Served, grader: Grader) -> None:
+    grader.answer = lambda sections: json.dumps({"R1": 7.5, "R2": "2.25"})
+    assert rewards(listed(judged, ["x", "y"])) == [0.75, 0.225]
