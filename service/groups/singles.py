@@ -35,7 +35,7 @@ from service.groups.schemas import (
 from service.groups.scoring import GroupScorer
 from service.groups.single_records import Answer, Claim, Plan, Records, Seen
 from service.json_slices import excess
-from service.scoring.engine import Engine, Scored
+from service.scoring.engine import PASSING, Engine, Scored
 from service.shape_mistakes import where
 from service.system_random import SYSTEM_RANDOM
 from service.tenant import RUN
@@ -54,6 +54,9 @@ _ROUNDS: Final = 64
 """Groups of one name that may follow each other while they are kept."""
 _INLINE_BYTES: Final = 100_000
 _MISMATCH: Final = "group: the other members have another size, other options, or are judged in another way"
+
+
+_PASSING: Final = PASSING | {"deadline"}
 
 
 class _Kept(msgspec.Struct, frozen=True):
@@ -295,6 +298,8 @@ class Singles:
         except Exception:
             log.exception("a group could not be decided")
             watch.answer.set_result(None)
+        if self._watches.get(name) is watch:
+            del self._watches[name]  # whoever joins now joins another record
 
     async def _followed(self, name: str, record: Seen, watch: _Watch) -> Answer | None:
         pause_s, longest_s = _POLL_S
@@ -340,14 +345,24 @@ class Singles:
             while True:
                 finished, _ = await asyncio.wait([scoring], timeout=_RENEW_S)
                 if finished:
-                    answer = scoring.result()
-                    return answer if await self._records.answer(name, mine, answer) else None
+                    return await self._kept(name, mine, scoring.result())
                 renewed = await self._records.claim(name, mine, Claim(self._me, time.time() + _LEASE_S))
                 if renewed is None:
                     return None
                 mine = renewed
         finally:
             scoring.cancel()
+
+    async def _kept(self, name: str, mine: Seen, answer: Answer) -> Answer | None:
+        """Keep the answer for members that ask again. If it failed for a temporary reason, the group is forgotten: its
+        members are sent again, and make it anew. None: another replica has taken the group over.
+        """
+        if not await self._records.answer(name, mine, answer):
+            return None
+        results = answer.results.values()
+        if all(result.status == "failed" for result in results) and any(r.reason in _PASSING for r in results):
+            await self._records.store.remove(name)
+        return answer
 
     async def _scored(self, plan: Plan, bodies: Sequence[bytes]) -> Answer:
         stored, keys = [], sorted(plan.members, key=_by_number)  # in this order whoever came first

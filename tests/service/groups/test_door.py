@@ -273,14 +273,14 @@ def boxed(*answers: str) -> list[str]:
     ],
 )
 def test_who_is_right_equals_all_others_who_are(
-    served: Any, verifier: str, params: JSON, responses: list[str], expected: list[float] | None
+    served: Any, verifier: str, params: JSON, responses: list[str], expected: list[float | None] | None
 ) -> None:
     """What equals two answers that differ is a vote for each, and joins them to no class. None: a tie."""
     group = {"verifier": verifier, "params": params, "responses": responses}
     for asked in (group, {**group, "responses": responses[::-1]}):
         [found] = groups_of(served, asked, method="majority")
-        turned = expected and [*map(float, expected if asked is group else expected[::-1])]
-        assert rewards(found) == (turned or [None] * len(responses)), found
+        in_order = (expected or [None] * len(responses))[:: 1 if asked is group else -1]
+        assert rewards(found) == in_order, found
         assert found["reason"] == ("majority" if expected else "no_majority")
 
 

@@ -4,12 +4,14 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import httpx
 import pytest
 
 from tests.conftest import Served
 from tests.judge_upstream.grader import Grader, honest
 from tests.service.groups.test_door import groups_of, rewards
 from tests.tables import table
+from tests.waiting import PATIENCE_S
 
 JSON = dict[str, Any]
 FOUR = ["xx", "x" * 9, "x", "x" * 5]
@@ -232,10 +234,11 @@ SAYS: JSON = {"role": "assistant", "content": "x"}
         (["", ""], [0, 0], 0),
         ([[SAYS], []], [0.7, 0], 1),
         ([[SAYS], [{"role": "tool", "content": "y"}]], [0.7, 0], 1),
+        (["word " * 40_000, "x"], [0.7, 0.7], 1),
         ([[{**SAYS, "content": "y"}], "<think>never ends", [SAYS]], [0.7, 0, 0.7], 1),
     ],
 )
-def test_in_a_list_a_response_without_text_loses(
+def test_in_a_list_no_response_keeps_the_others_from_being_judged(
     judged: Served, grader: Grader, responses: list[Any], expected: list[float], calls: int
 ) -> None:
     grader.reset()
@@ -319,3 +322,21 @@ def test_scores_are_read_as_genrm_compare_reads_them(
 def test_a_list_may_have_decimals(judged: Served, grader: Grader) -> None:
     grader.answer = lambda sections: json.dumps({"R1": 7.5, "R2": "2.25"})
     assert rewards(listed(judged, ["x", "y"])) == [0.75, 0.225]
+
+
+def test_singles_that_failed_for_a_passing_reason_are_a_group_again(judged: Served, grader: Grader) -> None:
+    group = {"id": "passing", "size": 2, "method": "tournament", "wait_s": PATIENCE_S}
+    items = [{"response": text, "prompt": "q", "group": {**group, "member": at}} for at, text in enumerate(("x", "xx"))]
+    body = {"items": items, "cache": "off", "deadline_s": PATIENCE_S}
+
+    def sent() -> list[JSON]:
+        reply = httpx.post(f"{judged.url}/v1/score", json=body, timeout=2 * PATIENCE_S)
+        results: list[JSON] = reply.json()["results"]
+        return results
+
+    grader.trouble = lambda number: (503, "away")
+    assert [(one["status"], one["reason"]) for one in sent()] == [("failed", "judge_upstream_5xx")] * 2
+    grader.reset()
+    assert [one["reward"] for one in sent()] == [-1, 1]
+    grader.trouble = lambda number: (503, "away")
+    assert [one["reward"] for one in sent()] == [-1, 1]
