@@ -19,6 +19,7 @@ from verifiers.own_answers import STAND_IN
 
 _SHOWN_CLASSES: Final = 32
 _SHOWN_CAUSES: Final = 3
+_FOR_EACH: Final = "; a response that equals several of them counts for each"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ def decide(sizes: Sequence[int], unknown: int, count: int, options: Majority) ->
     if first == second and not unknown:
         if options.on_tie == "drop":
             tied = f"{sizes.count(first)} different answers have {first} of {count} responses each"
-            return Decision(None, "no_majority", f"{tied}; a response that equals several of them counts for each")
+            return Decision(None, "no_majority", tied + (_FOR_EACH if sum(sizes) > count else ""))
     elif first <= second + unknown or first / count < options.min_share:
         return Decision(None, "undecided", f"{unknown} of {count} responses could not be read or compared")
     return Decision(0, "majority")

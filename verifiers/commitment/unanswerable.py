@@ -5,6 +5,7 @@ answer, and nothing else. An empty response is not right: a response that costs 
 """
 
 import re
+import unicodedata
 
 from verifiers.commitment.cues import Kind, listed
 from verifiers.commitment.folding import visible
@@ -37,8 +38,9 @@ def says_none(segment: str, answer: str | None) -> bool:
     )
 
 
-_DOTS = re.compile(r"\\[a-z]*dots[a-z]?|[.\u2026_\s]")
-_NAMES_ANSWER = frozenset([Kind.ANSWER, Kind.LABEL])
+_DOTS = re.compile(r"\\[a-z]*dots[a-z]?|[.\u2026\s]")
+_BLANKS = frozenset(["Pc", "Pd", "Ps", "Pe", "Pi", "Pf"])
+"""The categories of lines, brackets and quotation marks."""
 
 
 def gives_none(answer: str) -> bool:
@@ -46,7 +48,7 @@ def gives_none(answer: str) -> bool:
     is no answer, or that the speaker does not know it.
     """
     text = untexted(answer)
-    if not _DOTS.sub("", text):
+    if all(unicodedata.category(char) in _BLANKS for char in _DOTS.sub("", text)):
         return True
     if len(text) > _TAIL_CHARS or any(char.isdigit() for char in text):
         return False
@@ -59,5 +61,5 @@ def _only_names(sentence: Sentence) -> bool:
     """Whether a sentence has no words but those for an answer: "the final answer"."""
     cues = [cue for cue in sentence.cues if cue.kind in _BESIDE]
     names = {index for cue in cues for index in range(cue.first, cue.stop)}
-    is_named = any(cue.kind in _NAMES_ANSWER for cue in cues)
+    is_named = any(cue.kind is Kind.ANSWER for cue in cues)
     return is_named and all(index in names for index, word in enumerate(sentence.words) if word.text[0].isalnum())

@@ -311,7 +311,11 @@ def test_a_response_that_is_no_answer_costs_its_group_nothing(
         ("math", "\\text{I don't know}"),
         ("math", "None"),
         ("math", "\\text{Ich weiß es nicht}"),
+        ("math", "[answer]"),
         ("qa", "unknown"),
+        ("qa", "N/A"),
+        ("qa", "-"),
+        ("qa", "I cannot answer that."),
         ("qa", "I'm not sure."),
     ],
 )
