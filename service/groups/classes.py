@@ -3,17 +3,20 @@ for `math`.
 
     responses ──► answers          each is judged against a reference that is there only so that its answer is found
     answers ──► keys               answers with keys of the verifier's are equal if these are: nobody compares them
-    answers ──► classes            in rounds: the most frequent answer without a class is the reference, and all
-                                   others without a class are judged against it; those that are right join it
+    answers ──► pairs              of two others, the more frequent one is the reference for the other
+    pairs ──► ballots              answers that all equal each other: who votes for one of them votes for the ballot
+    ballots ──► classes            an answer belongs to the largest of its ballots
 
-All groups of a request share the batches of a round. An answer whose comparison came to no end is `unsettled`: it may be
-of the class that it was compared with. Equality is not always transitive: 50 % equals 0.5 and 50. So the order of
-references depends on the answers alone, never on the order of the responses.
+All groups of a request share the batches of comparisons. Two answers whose comparison came to no end are `unsettled`: each
+may be of the class of the other. Equality is not always transitive: 5 equals 5 cm and 5 m. Such an answer votes for both,
+and makes them no class: only what equals all the answers of a ballot is of it. Who is the reference depends on the answers
+alone, never on the order of the responses.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import combinations, islice
 from typing import Any, Final
 
 import msgspec
@@ -24,10 +27,13 @@ from service.scoring.prepared_item import decoded_params
 from service.wire import Result, ScoreItem, encode
 from verifiers.base import MAX_DETAIL_TEXT_CHARS, InvalidItem
 from verifiers.code import told
+from verifiers.commitment.unanswerable import gives_none
 from verifiers.own_answers import STAND_IN
 from verifiers.pace import Pace
 from verifiers.registry import Registry
 
+Pair = tuple[str, str]
+"""A reference, and an answer that is compared with it."""
 Judge = Callable[[Sequence[ScoreItem]], Awaitable[Sequence[Result]]]
 """Judges items that are not responses of a model by themselves."""
 
@@ -50,8 +56,16 @@ MAX_COMPARED_CHARS: Final = 10_000
 MAX_INPUT_BYTES: Final = 200_000
 """More inputs of programs are not read on the event loop."""
 MAX_KEY_CHARS: Final = 100
-MAX_ROUNDS: Final = 32
-"""Answers beyond so many classes are not compared any more, and are unsettled."""
+MAX_COMPARED: Final = 32
+"""Answers without keys beyond so many are not compared with each other, only with these."""
+_LISTED: Final = (CODE, "multiple_choice")
+"""The verifiers whose answers are outputs or labels, not words of the model."""
+_SILENT: Final = "no_response"
+"""Why a list of messages of others alone is invalid: it has no answer."""
+_BATCH: Final = 4_096
+"""Comparisons that are judged together."""
+_INLINE_EQUALS: Final = 1_200
+"""More pairs of equals are put in order in a thread: 1,200 take 2 ms."""
 
 
 @dataclass(slots=True)
@@ -63,29 +77,37 @@ class Partition:
     """The answer of each response; None: it gives none."""
     results: Sequence[Result]
     """How each response was read."""
+    ballots: list[list[int]] = field(default_factory=list)
+    """The positions of answers that all equal each other; the largest first, and of equal ones the one that came first.
+    An answer that equals several which differ is in several ballots."""
     classes: list[list[int]] = field(default_factory=list)
-    """The positions of each class; the largest first, and of equal ones the one whose answer came first."""
+    """The positions of each class, which no two share: the largest ballot first. What is in several of the largest
+    ballots is a class by itself."""
     unsettled: set[int] = field(default_factory=set)
     """Positions whose answer may be that of another class, too."""
     failed: set[int] = field(default_factory=set)
     """Positions whose answer could not be found."""
     unfit: set[int] = field(default_factory=set)
     """Positions whose answer the verifier does not take for a reference: it is right for no task."""
+    withheld: set[int] = field(default_factory=set)
+    """Positions that say in the place of an answer that there is none."""
     message: str = ""
     """Why the group cannot be judged."""
     params: Mapping[str, Any] = field(default_factory=dict)
     """The parameters of the group, decoded."""
     _open: dict[str, list[int]] = field(default_factory=dict)
-    """The positions of each answer without a class."""
+    """The positions of each answer that can be compared."""
     _written: Mapping[str, str] = field(default_factory=dict)
-    _keys: Mapping[str, Hashable] = field(default_factory=dict)
-    """The keys of open answers. Two answers with keys are equal if their keys are."""
-    _unfit: set[str] = field(default_factory=set)
-    """Answers that cannot be a reference."""
-    rounds: int = 0
+    _keyed: set[str] = field(default_factory=set)
+    """Answers with keys: no two of them are equal."""
+    _equals: dict[str, set[str]] = field(default_factory=dict)
+    """The answers that equal each answer, and itself."""
+    _beyond: set[str] = field(default_factory=set)
+    """Answers that are not compared with each other."""
+    _asked: set[Pair] = field(default_factory=set)
 
     def begin(self, texts: Mapping[str, str], keys: Mapping[str, Hashable]) -> None:
-        """Start with a class for each answer that is too long to be compared. `texts` holds the others, each written
+        """Start with a ballot for each answer that is too long to be compared. `texts` holds the others, each written
         as a response; `keys` the keys of those that have one.
         """
         representatives: dict[Hashable, str] = {}
@@ -93,57 +115,96 @@ class Partition:
             if answer is not None:
                 name = representatives.setdefault(keys[answer], answer) if answer in keys else answer
                 self._open.setdefault(name, []).append(at)
-        self._written, self._keys = texts, keys
         incomparable = [answer for answer in self._open if answer not in texts and answer not in keys]
-        self.classes = [self._open.pop(answer) for answer in incomparable]
+        self.ballots = [self._open.pop(answer) for answer in incomparable]
+        self._written, self._keyed = texts, {answer for answer in self._open if answer in keys}
+        self._equals = {answer: {answer} for answer in self._open}
+
+    def pairs(self) -> list[Pair]:
+        """The references, each with an answer that is compared with it. The last reference of all is compared with itself
+        if it may be the majority: nan does not equal nan.
+        """
+        names = sorted(self._open, key=lambda answer: (-len(self._open[answer]), answer))
+        unkeyed = [answer for answer in names if answer not in self._keyed]
+        compared, self._beyond = {*unkeyed[:MAX_COMPARED]}, {*unkeyed[MAX_COMPARED:]}
+        pairs = [pair for pair in combinations(names, 2) if not compared.isdisjoint(pair)]
+        if names and names[-1] in compared and len(self._open[names[-1]]) == len(self._open[names[0]]):
+            pairs.append((names[-1], names[-1]))
+        self._asked.update(pairs)
+        return pairs
+
+    def question(self, pair: Pair) -> str:
+        """The response that is judged against the first of a pair."""
+        return self._written[pair[1]]
+
+    def take(self, results: Mapping[Pair, Result]) -> list[Pair]:
+        """Note how answers compare with their references. Those that are no reference are to be compared with others as
+        their references: these pairs are returned.
+        """
+        of_reference: dict[str, dict[str, Result]] = {}
+        for (reference, answer), result in results.items():
+            of_reference.setdefault(reference, {})[answer] = result
+        turned: list[Pair] = []
+        for reference, row in of_reference.items():
+            own = row.pop(reference, None)
+            is_unequal = own is not None and own.status == "ok" and own.score != 1.0
+            if is_unequal or all(result.status == "invalid" for result in (*row.values(), *([own] if own else ()))):
+                self.unfit.update(self._open[reference])
+                turned += [(answer, reference) for answer in row if (answer, reference) not in self._asked]
+                continue
+            for answer, result in row.items():
+                if result.status != "ok":
+                    self.unsettled.update(self._open[answer], self._open[reference])
+                elif result.score == 1.0:
+                    self._equals[answer].add(reference)
+                    self._equals[reference].add(answer)
+        self._asked.update(turned)
+        return turned
 
     @property
-    def reference(self) -> str | None:
-        """The answer with which the others are compared next. None: there is none."""
-        fit = [answer for answer in self._open if answer not in self._unfit]
-        largest = max(map(len, self.classes), default=0)
-        is_last = len(self._open) == 1 and all(len(members) < largest for members in self._open.values())
-        if not fit or self.rounds == MAX_ROUNDS or is_last or self._keys.keys() >= self._open.keys():
-            return None
-        return max(fit, key=lambda answer: len(self._open[answer]))  # of several, the first by its text
-
-    def _others(self, reference: str | None) -> list[str]:
-        """The answers that may equal the reference. An only answer is compared with itself: nan does not equal nan."""
-        has_key = reference in self._keys
-        others = [answer for answer in self._open if answer != reference and not (has_key and answer in self._keys)]
-        return others or [*self._open]
-
-    def questions(self) -> list[str]:
-        """The responses that are judged against `reference`."""
-        return [self._written[answer] for answer in self._others(self.reference)]
-
-    def take(self, results: Sequence[Result]) -> None:
-        """Note how the responses of `questions` compare with `reference`."""
-        reference = self.reference
-        assert reference is not None
-        self.rounds += 1
-        candidates = self._others(reference)
-        is_unequal = candidates == [reference] and results[0].status == "ok" and results[0].score != 1.0
-        if is_unequal or all(result.status == "invalid" for result in results):
-            self._unfit.add(reference)
-            self.unfit.update(self._open[reference])
-            return
-        members = self._open.pop(reference)
-        for answer, result in zip(candidates, results, strict=True):
-            if result.status != "ok":
-                self.unsettled.update(self._open.get(answer, ()), members)
-            elif result.score == 1.0:
-                members += self._open.pop(answer, [])
-        self.classes.append(members)
+    def equal_pairs(self) -> int:
+        """The answers that equal each answer, of all."""
+        return sum(map(len, self._equals.values()))
 
     def finish(self) -> None:
-        """Make classes of what is left, and put all in order."""
-        remaining = list(self._open.values())
-        if self.rounds == MAX_ROUNDS and len(remaining) > 1 and not self._keys.keys() >= self._open.keys():
-            self.unsettled.update(at for positions in remaining for at in positions)
-        self.classes = [sorted(positions) for positions in (*self.classes, *remaining)]
-        self.classes.sort(key=lambda positions: (-len(positions), positions[0]))
+        """Make ballots and classes of the answers, and put all in order."""
+        classes: dict[tuple[int, ...], list[int]] = {(at,): [*ballot] for at, ballot in enumerate(self.ballots)}
+        by_answer: dict[str, list[int]] = {}
+        for answers in self._agreeing():
+            for answer in answers:
+                by_answer.setdefault(answer, []).append(len(self.ballots))
+            self.ballots.append(sorted(at for answer in answers for at in self._open[answer]))
+        for answer, positions in self._open.items():
+            if answer not in by_answer:  # its comparisons do not say what it belongs to
+                self.unsettled.update(positions)
+                by_answer[answer] = [len(self.ballots)]
+                self.ballots.append(sorted(positions))
+            most = max(len(self.ballots[number]) for number in by_answer[answer])
+            largest = tuple(number for number in by_answer[answer] if len(self.ballots[number]) == most)
+            classes.setdefault(largest, []).extend(positions)
+        sizes = {key: len(self.ballots[key[0]]) if len(key) == 1 else len(classes[key]) for key in classes}
+        self.classes = [
+            sorted(classes[key]) for key in sorted(classes, key=lambda key: (-sizes[key], min(classes[key])))
+        ]
+        self.ballots.sort(key=lambda ballot: (-len(ballot), ballot))
         self._open = {}
+
+    def _agreeing(self) -> list[set[str]]:
+        """The largest sets of answers that all equal each other: what the equals of two answers have in common, if these
+        equal each other.
+        """
+        is_agreeing: dict[frozenset[str], bool] = {}
+        for answer in self._equals.keys() - self._beyond:
+            equals = self._equals[answer] - self._beyond
+            for other in equals:
+                common = frozenset(equals & self._equals[other])
+                if common not in is_agreeing:
+                    is_agreeing[common] = all(common <= self._equals[member] for member in common)
+        sets = [set(common) for common, agrees in is_agreeing.items() if agrees]
+        for answers in sets:
+            compared = answers - self._keyed
+            answers |= {answer for answer in self._beyond if compared and compared <= self._equals[answer]}
+        return sets
 
 
 class Classes:
@@ -162,21 +223,35 @@ class Classes:
             partitions.append(self._partition(group))
             await _keep(pace)
         await self._read([partition for partition in partitions if not partition.message])
-        going = [partition for partition in partitions if not partition.message]
-        while going := [partition for partition in going if partition.reference is not None]:
-            items: list[ScoreItem] = []
-            for partition in going:
-                reference = msgspec.Raw(encode(_reference(partition, partition.reference)))
-                items += [self._item(partition, text, reference) for text in partition.questions()]
-                await _keep(pace)
-            self.comparisons += len(items)
-            results = iter(await self._judge(items))
-            for partition in going:
-                partition.take(list(islice(results, len(partition.questions()))))
-                await _keep(pace)
+        await self._compare([partition for partition in partitions if not partition.message])
         for partition in partitions:
-            partition.finish()
+            if partition.equal_pairs > _INLINE_EQUALS:
+                await asyncio.to_thread(partition.finish)
+            else:
+                partition.finish()
+            await _keep(pace)
         return partitions
+
+    async def _compare(self, partitions: Sequence[Partition]) -> None:
+        """Compare the answers of each group."""
+        pace = Pace()
+        asked = [(partition, pair) for partition in partitions for pair in partition.pairs()]
+        while asked:
+            results: dict[int, tuple[Partition, dict[Pair, Result]]] = {}
+            for start in range(0, len(asked), _BATCH):
+                batch = asked[start : start + _BATCH]
+                items: list[ScoreItem] = []
+                references: dict[tuple[int, str], msgspec.Raw] = {}
+                for partition, pair in batch:
+                    at = id(partition), pair[0]
+                    if at not in references:
+                        references[at] = msgspec.Raw(encode(_reference(partition, pair[0])))
+                    items.append(self._item(partition, partition.question(pair), references[at]))
+                    await _keep(pace)
+                self.comparisons += len(items)
+                for (partition, pair), result in zip(batch, await self._judge(items), strict=True):
+                    results.setdefault(id(partition), (partition, {}))[1][pair] = result
+            asked = [(partition, pair) for partition, row in results.values() for pair in partition.take(row)]
 
     def _partition(self, group: Group) -> Partition:
         """The group without answers, and what is wrong with it."""
@@ -206,12 +281,19 @@ class Classes:
         results = iter(await self._judge(items))
         for p in partitions:
             p.results = list(islice(results, len(p.group.responses)))
-            invalid = next((outcome for outcome in p.results if outcome.status == "invalid"), None)
-            if invalid is not None:
-                p.message = f"{invalid.reason}: {invalid.detail.get('message', '')}"
+            invalid = [outcome for outcome in p.results if outcome.status == "invalid"]
+            bad = next((outcome for outcome in invalid if outcome.reason != _SILENT), None)
+            if bad is not None and len(invalid) == len(p.results):  # a fault of one response is not that of the group
+                p.message = f"{bad.reason}: {bad.detail.get('message', '')}"
                 continue
-            p.failed = {at for at, outcome in enumerate(p.results) if outcome.status == "failed"}
+            p.failed = {
+                at for at, outcome in enumerate(p.results) if outcome.status != "ok" and outcome.reason != _SILENT
+            }
             p.answers = [_answer(outcome, text) for outcome, text in zip(p.results, p.group.responses, strict=True)]
+            if p.group.verifier not in _LISTED:
+                withheld = {answer for answer in {*p.answers} if answer is not None and gives_none(answer)}
+                p.withheld = {at for at, answer in enumerate(p.answers) if answer in withheld}
+                p.answers = [None if at in p.withheld else answer for at, answer in enumerate(p.answers)]
             keys = self._keys(p)
             is_decided = p.group.verifier == "multiple_choice" or len(keys) == len({*p.answers} - {None})
             p.begin({} if is_decided else await self._all_written(p, pace), keys)

@@ -23,9 +23,11 @@ async def score(
     judge: Judge,
     seed: int | None,
 ) -> list[GroupResult]:
-    """The results of the groups. A response without text has 0 and is not shown. `seed` draws the order of the list."""
+    """The results of the groups. A response without text has 0 and is not shown, so a list may hold one text, or be none.
+    `seed` draws the order of the list.
+    """
     problems = [_problem(group, row) for group, row in zip(groups, texts, strict=True)]
-    ready = [at for at, problem in enumerate(problems) if not problem and sum(map(bool, texts[at])) >= _FEWEST]
+    ready = [at for at, problem in enumerate(problems) if not problem and any(texts[at])]
     orders = {at: pairings.drawn(texts[at], seed) for at in ready}
     items = [_item(groups[at], [texts[at][position] for position in orders[at] if texts[at][position]]) for at in ready]
     results = dict(zip(ready, await judge(items) if items else (), strict=True))
@@ -64,14 +66,13 @@ def _result(
             message = f"{result.reason}: {result.detail.get('message', '')}"
         members = [Member("invalid", None, None, "bad_group") for _ in texts]
         return GroupResult(id=name, status="invalid", reason="bad_group", message=message, members=members)
-    if result is None or result.status == "failed":
-        reason = "nothing_to_compare" if result is None else result.reason
-        message = "" if result is None else str(result.detail.get("message", ""))
-        members = [Member("failed", None, None, reason) for _ in texts]
-        return GroupResult(id=name, status="failed", reason=reason, message=message, members=members)
-    scores = iter(result.detail["scores"])
-    marks = {position: next(scores) / 10 if texts[position] else 0.0 for position in order}
-    values = levelled([marks[position] for position in range(len(texts))], texts)
+    if result is not None and result.status == "failed":
+        message = str(result.detail.get("message", ""))
+        members = [Member("failed", None, None, result.reason) for _ in texts]
+        return GroupResult(id=name, status="failed", reason=result.reason, message=message, members=members)
+    scores = iter(result.detail["scores"] if result is not None else ())
+    marks = {position: next(scores) / 10 for position in order if texts[position]}
+    values = levelled([marks.get(position, 0.0) for position in range(len(texts))], texts)
     members = [
         Member("ok", value, value, "graded" if text else "no_answer") for value, text in zip(values, texts, strict=True)
     ]

@@ -19,6 +19,7 @@ from verifiers.own_answers import STAND_IN
 
 _SHOWN_CLASSES: Final = 32
 _SHOWN_CAUSES: Final = 3
+_FOR_EACH: Final = "; a response that equals several of them counts for each"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +35,9 @@ def decide(sizes: Sequence[int], unknown: int, count: int, options: Majority) ->
     """Which class is right.
 
     Args:
-        sizes: The sizes of the classes, the largest first.
+        sizes: The sizes of the ballots, the largest first.
         unknown: Responses that may belong to any class.
-        count: All responses of the group.
+        count: All responses of the group, and those that never came.
         options: What a majority is.
     """
     if not sizes:
@@ -46,7 +47,8 @@ def decide(sizes: Sequence[int], unknown: int, count: int, options: Majority) ->
         return Decision(None, "no_majority", f"{first} of {count} responses agree; min_share is {options.min_share:g}")
     if first == second and not unknown:
         if options.on_tie == "drop":
-            return Decision(None, "no_majority", f"several answers have {first} responses each")
+            tied = f"{sizes.count(first)} different answers have {first} of {count} responses each"
+            return Decision(None, "no_majority", tied + (_FOR_EACH if sum(sizes) > count else ""))
     elif first <= second + unknown or first / count < options.min_share:
         return Decision(None, "undecided", f"{unknown} of {count} responses could not be read or compared")
     return Decision(0, "majority")
@@ -58,17 +60,18 @@ def entropy(sizes: Sequence[int]) -> float:
     return -math.fsum(size / total * math.log(size / total) for size in sizes) + 0.0 if total else 0.0
 
 
-def result_of(partition: Partition, name: str | int, options: Majority) -> GroupResult:
-    """The rewards of a group: 1 for its largest class, 0 for the others."""
-    sizes = [len(positions) for positions in partition.classes]
-    outside = partition.unsettled - set(partition.classes[0]) if partition.classes else set()
-    decision = decide(sizes, len(partition.failed) + len(outside), len(partition.answers), options)
+def result_of(partition: Partition, name: str | int, options: Majority, missing: int) -> GroupResult:
+    """The rewards of a group: 1 for its largest class, 0 for the others. `missing` members never came."""
+    votes = [len(ballot) for ballot in partition.ballots]
+    voters = set(partition.ballots[0]) if votes else set[int]()
+    outside = partition.unsettled - voters
+    decision = decide(votes, len(partition.failed) + len(outside), len(partition.answers) + missing, options)
     if len(partition.failed) == len(partition.results):
         causes = dict.fromkeys(_cause(read) for read in partition.results)
         decision = Decision(
             None, decision.reason, f"no response could be judged: {'; '.join([*causes][:_SHOWN_CAUSES])}"
         )
-    if decision.winner is not None and partition.unfit.issuperset(partition.classes[0]):
+    if decision.winner is not None and partition.unfit >= voters:
         decision = Decision(None, "no_majority", "most responses give an answer that is right for no task")
     classes = {at: number for number, positions in enumerate(partition.classes) for at in positions}
     status: Status = "ok" if decision.winner is not None else "failed"
@@ -82,9 +85,10 @@ def result_of(partition: Partition, name: str | int, options: Majority) -> Group
         elif decision.winner is not None and at in outside:
             member.reason = "undecided"
         elif decision.winner is not None:
-            is_right = number == decision.winner
+            is_right = at in voters
             member.status, member.score = "ok", float(is_right)
             member.reason = "majority" if is_right else "minority" if number is not None else read.reason
+            member.reason = "no_answer" if at in partition.withheld else member.reason
         member.reward = member.score
         members.append(member)
     return GroupResult(
@@ -93,7 +97,7 @@ def result_of(partition: Partition, name: str | int, options: Majority) -> Group
         reason=decision.reason,
         message="" if status == "ok" else decision.message,
         members=members,
-        detail=_detail(partition, sizes),
+        detail=_detail(partition, missing),
     )
 
 
@@ -102,7 +106,8 @@ def _cause(read: Result) -> str:
     return f"{read.reason}: {message}" if message else read.reason
 
 
-def _detail(partition: Partition, sizes: Sequence[int]) -> dict[str, Any]:
+def _detail(partition: Partition, missing: int) -> dict[str, Any]:
+    sizes = [len(positions) for positions in partition.classes]
     class_details = [
         {"answer": clip((partition.answers[positions[0]] or "").replace(STAND_IN, "sha256:")), "size": len(positions)}
         for positions in partition.classes[:_SHOWN_CLASSES]
@@ -111,7 +116,7 @@ def _detail(partition: Partition, sizes: Sequence[int]) -> dict[str, Any]:
     return {
         "classes": class_details,
         "distinct": len(sizes),
-        "share": sizes[0] / count if sizes else 0.0,
+        "share": len(partition.ballots[0]) / (count + missing) if sizes else 0.0,
         "entropy": entropy(sizes),
         "without_answer": count - sum(sizes) - len(partition.failed),
         "unread": len(partition.failed),

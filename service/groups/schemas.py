@@ -184,8 +184,9 @@ class GroupOf(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=T
     """The group of an item. All members say the same, but for `member`."""
 
     size: Annotated[int, msgspec.Meta(ge=1, le=MAX_MEMBERS)]
-    id: Annotated[str, msgspec.Meta(min_length=1, max_length=256)] | None = None
-    """Default: a hash of how the item is judged and of its prompt, which it must have."""
+    id: Annotated[str, msgspec.Meta(min_length=1, max_length=256)] | int | None = None
+    """The name of the group within the run. Default: a hash of how the item is judged and of its prompt, which it must
+    have."""
     again: bool = False
     """Whether groups with this id may follow each other, as those of a prompt without an id do."""
     member: _Key | None = None

@@ -55,13 +55,15 @@ class GroupScorer:
         self._engine = engine
         self._embeddings = Embeddings(panel)
 
-    async def score(self, groups: Sequence[Group], options: GroupOptions, deadline: float) -> GroupsResponse:
-        """The rewards of each group, by `deadline` on the event loop's clock.
+    async def score(
+        self, groups: Sequence[Group], options: GroupOptions, deadline: float, *, missing: int = 0
+    ) -> GroupsResponse:
+        """The rewards of each group, by `deadline` on the event loop's clock. `missing` members of each never came.
 
         A request without terms and advantages gets those of the recipes that its groups name.
         """
         if options.terms != _NO_TERMS or options.advantages is not None:
-            return await _Scoring(self._engine, groups, options, deadline, self._embeddings).run()
+            return await _Scoring(self._engine, groups, options, deadline, self._embeddings, missing).run()
         named = [msgspec.structs.replace(group, id=_name(group, at)) for at, group in enumerate(groups)]
         by_recipe: dict[str | None, list[int]] = {}
         for at, group in enumerate(named):
@@ -71,7 +73,7 @@ class GroupScorer:
         for recipe, positions in by_recipe.items():
             theirs = msgspec.structs.replace(options, **self._usual(recipe))
             part = [named[at] for at in positions]
-            answer = await _Scoring(self._engine, part, theirs, deadline, self._embeddings).run()
+            answer = await _Scoring(self._engine, part, theirs, deadline, self._embeddings, missing).run()
             summaries.append(answer.summary)
             for at, result in zip(positions, answer.groups, strict=True):
                 results[at] = result
@@ -102,12 +104,14 @@ class _Scoring:
         options: GroupOptions,
         deadline: float,
         embeddings: Embeddings,
+        missing: int,
     ) -> None:
         self._engine = engine
         self._embeddings = embeddings
         self._groups = groups
         self._options = options
         self._deadline = deadline
+        self._missing = missing
         self._comparisons = 0
         self._pace = Pace()
 
@@ -182,7 +186,7 @@ class _Scoring:
             if partition.message:
                 results.append(_invalid(name, partition.group, partition.message))
             else:
-                results.append(majority.result_of(partition, name, self._options.majority))
+                results.append(majority.result_of(partition, name, self._options.majority, self._missing))
             await self._rest()
         return results
 

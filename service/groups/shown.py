@@ -5,13 +5,14 @@ lists of messages   all of their messages, with calls and results; those that ev
                     once, behind the prompt, as ART's RULER does
 """
 
+from collections.abc import Sequence
 from itertools import takewhile
 
 from service.groups.schemas import Group
 from service.groups.terms import Text
 from service.wire import Message
 from verifiers.base import InvalidItem
-from verifiers.conversation import Conversation, Step, dialects, of_text, parts_beside_text, plain
+from verifiers.conversation import Conversation, Step, as_json, dialects, of_text, parts_beside_text, plain
 
 Prompt = str | list[Message] | None
 
@@ -27,14 +28,30 @@ def shown(group: Group) -> tuple[Prompt, list[str]]:
     rows = zip(*(conversation.steps[: max(0, longest)] for conversation in conversations), strict=True)
     shared = sum(1 for _ in takewhile(lambda row: all(step == row[0] for step in row), rows))
     prompt = group.prompt if group.prompt is None or isinstance(group.prompt, str) else str(dialects.read(group.prompt))
-    beginning = str(Conversation(conversations[0].steps[:shared]))
+    beginning = _marked(conversations[0].steps[:shared])
     rest = [_all_of(conversation.steps[shared:]) for conversation in conversations]
     return "\n\n".join(filter(None, (prompt, beginning))) or None, rest
 
 
 def _all_of(steps: tuple[Step, ...]) -> str:
     says_something = any(step.text.strip() or any(parts_beside_text(step)) for step in steps)
-    return str(Conversation(steps)) if says_something else ""
+    return _marked(steps) if says_something else ""
+
+
+def _marked(steps: Sequence[Step]) -> str:
+    """The messages with the role before each text and each call. Only these stand at the beginning of a line, so that no
+    text poses as another message, and equal texts are those of equal messages.
+    """
+    return "\n\n".join(_indented(part) for step in steps for part in _parts(step))
+
+
+def _parts(step: Step) -> list[str]:
+    calls = [f"{step.role} calls {call.name} with {as_json(call.arguments)}" for call in step.calls]
+    return calls if calls and not step.text else [f"{step.role}: {step.text}", *calls]
+
+
+def _indented(text: str) -> str:
+    return "\n    ".join(text.splitlines())
 
 
 def _read(response: str | list[Message]) -> Conversation:

@@ -19,6 +19,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Final
+from urllib.parse import quote
 
 import msgspec
 
@@ -34,10 +35,11 @@ from service.groups.schemas import (
 from service.groups.scoring import GroupScorer
 from service.groups.single_records import Answer, Claim, Plan, Records, Seen
 from service.json_slices import excess
-from service.scoring.engine import Engine, Scored
+from service.scoring.engine import PASSING, Engine, Scored
+from service.shape_mistakes import where
 from service.system_random import SYSTEM_RANDOM
 from service.tenant import RUN
-from service.wire import BatchRequest, Result, ScoreItem, Summary, encode
+from service.wire import BatchRequest, Result, ScoreItem, Summary, encode, parse
 from verifiers.pace import Pace
 
 log = logging.getLogger("rewardline.groups")
@@ -52,6 +54,9 @@ _ROUNDS: Final = 64
 """Groups of one name that may follow each other while they are kept."""
 _INLINE_BYTES: Final = 100_000
 _MISMATCH: Final = "group: the other members have another size, other options, or are judged in another way"
+
+
+_PASSING: Final = PASSING | {"deadline"}
 
 
 class _Kept(msgspec.Struct, frozen=True):
@@ -161,7 +166,7 @@ class Singles:
                 group = _read(item, usual)
                 if group.id is None and item.prompt is None:
                     continue
-                name = _digest(group, item) if group.id is None else group.id
+                name = _digest(group, item) if group.id is None else str(group.id)
                 groups.setdefault((name, counts[name] // group.size), []).append(at)
                 counts[name] += 1
             if pace.is_over():
@@ -221,13 +226,13 @@ class Singles:
         """Add the member to its group; its name, and what is known of it."""
         digest = _digest(group, item)
         if group.id is not None:
-            base, rounds = f"id/{group.id}", _ROUNDS if group.again else 1
+            base, rounds = f"id/{quote(RUN.get(), safe='')}/{group.id}", _ROUNDS if group.again else 1
         elif item.prompt is None:
             raise _Refused(
                 "invalid", "bad_group", "group: without an id the item needs a prompt, which names the group"
             )
         else:
-            base, rounds = f"prompt/{digest}/{RUN.get()}", _ROUNDS
+            base, rounds = f"prompt/{RUN.get()}/{digest}", _ROUNDS
         item = msgspec.structs.replace(item, group=msgspec.Raw(b""))
         encoded = encode({"item": _plain(item), "group": group})
         mark = blake2b(encoded, digest_size=12).hexdigest()
@@ -293,6 +298,8 @@ class Singles:
         except Exception:
             log.exception("a group could not be decided")
             watch.answer.set_result(None)
+        if self._watches.get(name) is watch:
+            del self._watches[name]  # whoever joins now joins another record
 
     async def _followed(self, name: str, record: Seen, watch: _Watch) -> Answer | None:
         pause_s, longest_s = _POLL_S
@@ -338,14 +345,24 @@ class Singles:
             while True:
                 finished, _ = await asyncio.wait([scoring], timeout=_RENEW_S)
                 if finished:
-                    answer = scoring.result()
-                    return answer if await self._records.answer(name, mine, answer) else None
+                    return await self._kept(name, mine, scoring.result())
                 renewed = await self._records.claim(name, mine, Claim(self._me, time.time() + _LEASE_S))
                 if renewed is None:
                     return None
                 mine = renewed
         finally:
             scoring.cancel()
+
+    async def _kept(self, name: str, mine: Seen, answer: Answer) -> Answer | None:
+        """Keep the answer for members that ask again. If it failed for a temporary reason, the group is forgotten: its
+        members are sent again, and make it anew. None: another replica has taken the group over.
+        """
+        if not await self._records.answer(name, mine, answer):
+            return None
+        results = answer.results.values()
+        if all(result.status == "failed" for result in results) and any(r.reason in _PASSING for r in results):
+            await self._records.store.remove(name)
+        return answer
 
     async def _scored(self, plan: Plan, bodies: Sequence[bytes]) -> Answer:
         stored, keys = [], sorted(plan.members, key=_by_number)  # in this order whoever came first
@@ -377,7 +394,7 @@ class Singles:
                 reference=first.reference,
                 params=first.params,
             )
-            [result] = (await self._scorer.score([full_group], group.options, deadline)).groups
+            [result] = (await self._scorer.score([full_group], group.options, deadline, missing=missing)).groups
         about |= {"status": result.status, "reason": result.reason, **result.detail}
         return [_result_of(member, first, result, about) for member in result.members]
 
@@ -395,9 +412,13 @@ def _read(item: ScoreItem, usual: Mapping[str, Any]) -> GroupOf:
     try:
         if usual:
             raw = encode({**usual, **_plain_fields.decode(raw)})
-        group = _groups_of.decode(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise _Refused("invalid", "bad_group", f"group: {error}") from error
+    try:
+        group = parse(_groups_of, raw, ["group"])
+    except RequestError as error:
+        message = "; ".join(f"{where(fault.loc)}: {fault.msg}" for fault in error.errors) or f"group: {error.detail}"
+        raise _Refused("invalid", "bad_group", message) from error
     names = [name for name in ("checks", "domain", "data_source", "tag", "reference_id") if _is_given(item, name)]
     if names:
         raise _Refused("invalid", "bad_group", f"group: its members have no {names[0]}; name a verifier or a recipe")

@@ -47,35 +47,49 @@ class Contest:
     """The positions of the responses, as they play. Games and pairs count places in this order."""
     texts: Sequence[str] = field(init=False)
     """The answers in that order."""
+    _playing: list[int] = field(init=False)
+    """The places that pairs are made of: of the rating `scores`, those with a text."""
     _rounds: int = 0
     _met: set[frozenset[int]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.order = pairings.drawn(self.given, self.seed)
         self.texts = [self.given[at] for at in self.order]
+        is_scored = self.options.rating == "scores"
+        self._playing = [place for place, text in enumerate(self.texts) if text or not is_scored]
 
     @property
     def is_over(self) -> bool:
         """Whether there is nothing left to compare."""
         count, options = len(self.texts), self.options
-        swiss = options.rounds or pairings.usual_rounds(count)
+        swiss = options.rounds or pairings.usual_rounds(len(self._playing))
         rounds = swiss if options.pairs == "swiss" else 1
         return bool(self.message) or count < pairings.FEWEST or self._rounds == rounds
 
     def next_pairs(self) -> list[Pair]:
         """The pairs of the next round that a judge is asked about."""
-        count, options = len(self.texts), self.options
+        options, playing = self.options, self._playing
         if options.pairs == "swiss":
-            pairs = pairings.swiss_round(self._points(), self._met, self._rounds)
+            points = self._points()
+            pairs = pairings.swiss_round([points[place] for place in playing], self._met, self._rounds)
         else:
-            baseline = self.order.index(options.baseline) if options.pairs == "baseline" else 0
-            pairs = pairings.fixed(options.pairs, count, chunk=options.chunk, baseline=baseline)
-            pairs = pairs if options.pairs == "baseline" or self.seed is None else pairings.turned(pairs)
-            if options.rating != "scores":  # of a circle of two, both pairs are one
-                pairs = list({frozenset(pair): pair for pair in reversed(pairs)}.values())[::-1]
+            pairs = self._fixed_pairs()
         self._rounds += 1
         self._met.update(map(frozenset, pairs))
+        pairs = [(playing[first], playing[second]) for first, second in pairs]
         return [pair for pair in pairs if not self._is_decided(pair)]
+
+    def _fixed_pairs(self) -> list[Pair]:
+        options, playing = self.options, self._playing
+        baseline = self.order.index(options.baseline) if options.pairs == "baseline" else playing[0] if playing else 0
+        if baseline not in playing:
+            return []
+        at = playing.index(baseline)
+        pairs = pairings.fixed(options.pairs, len(playing), chunk=options.chunk, baseline=at)
+        pairs = pairs if options.pairs == "baseline" or self.seed is None else pairings.turned(pairs)
+        if options.rating != "scores":  # of a circle of two, both pairs are one
+            pairs = list({frozenset(pair): pair for pair in reversed(pairs)}.values())[::-1]
+        return pairs
 
     def _points(self) -> list[float]:
         points = [0.0] * len(self.texts)
@@ -86,13 +100,12 @@ class Contest:
 
     def _is_decided(self, pair: Pair) -> bool:
         """Whether no judge is needed: a response has no text, or both have the same. The game is noted."""
-        is_same = self.texts[pair[0]] == self.texts[pair[1]] and self.options.rating != "scores"
-        first, second = (bool(self.texts[at]) for at in pair)
-        if first and second and not is_same:
+        if self.options.rating == "scores":
             return False
-        result = 0.5 if first == second else float(first)
-        scores = (_BEST if first else _WORST, _BEST if second else _WORST) if self.options.rating == "scores" else None
-        self.games.append(Game(*pair, result, scores))
+        first, second = (bool(self.texts[at]) for at in pair)
+        if first and second and self.texts[pair[0]] != self.texts[pair[1]]:
+            return False
+        self.games.append(Game(*pair, 0.5 if first == second else float(first)))
         return True
 
     def item(self, pair: Pair) -> ScoreItem:
@@ -127,6 +140,8 @@ class Contest:
             members = [Member("invalid", None, None, "bad_group") for _ in self.texts]
             return GroupResult(id=name, status="invalid", reason="bad_group", message=self.message, members=members)
         rated = rate(self.options.rating, count, self.games)
+        if self.options.rating == "scores":
+            rated = self._with_unasked(rated)
         if self.seed is not None:
             rated = levelled(rated, self.texts)
         positions = sorted(range(count), key=self.order.__getitem__)
@@ -156,6 +171,16 @@ class Contest:
             members=members,
             detail=detail,
         )
+
+    def _with_unasked(self, rated: Sequence[float | None]) -> list[float | None]:
+        """The scores with those of responses that nobody is asked about: the worst without a text; the best if no
+        response is there to be compared with, so that no score of a judge is below it.
+        """
+        unasked = _BEST if not self.games and not self.faults else None
+        return [
+            _WORST if not text else unasked if score is None else score
+            for text, score in zip(self.texts, rated, strict=True)
+        ]
 
     def _reason(self, position: int) -> str:
         """Why a response has no game."""

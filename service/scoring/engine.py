@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from time import perf_counter
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
 import msgspec
 
@@ -86,6 +86,16 @@ async def _serve_pinned(batch: BatchState, pin: Pinned) -> None:
         return
     for index, result in zip(batch.pinned, results, strict=True):
         batch.place(index, result)
+
+
+PASSING: Final = frozenset(
+    {
+        *("sandbox_unavailable", "sandbox_busy", "box_died", "workers_unavailable"),
+        *("judge_connect", "judge_timeout", "judge_upstream_5xx", "judge_bad_upstream_body", "judge_rate_limited"),
+        *("judge_no_healthy_endpoint", "judge_overloaded"),
+    }
+)
+"""Temporary reasons of `failed`. An item that kills workers is not given to more of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,3 +34,11 @@ def command_at(text: str, index: int) -> str:
     """The name of the command that begins at a place; empty if there is none."""
     match = COMMAND.match(text, index)
     return match[1] if match else ""
+
+
+_TEXT_COMMAND = re.compile(r"\\(?:text(?:bf|it|rm|sf|normal)?|math(?:rm|bf|it|sf)|mbox|operatorname)\s?\{([^{}]*)\}")
+
+
+def untexted(answer: str) -> str:
+    r"""The words of a box without `\text{…}` and similar commands."""
+    return _TEXT_COMMAND.sub(r"\1", answer).strip() if "\\" in answer else answer

@@ -5,9 +5,12 @@ answer, and nothing else. An empty response is not right: a response that costs 
 """
 
 import re
+import unicodedata
 
 from verifiers.commitment.cues import Kind, listed
 from verifiers.commitment.folding import visible
+from verifiers.commitment.latex import untexted
+from verifiers.commitment.retraction import Slot, judged
 from verifiers.commitment.stance import Sentence
 
 _EMPTY_TAG = re.compile(r"<answer\s{0,4}>\s*</answer\s{0,4}>\W*\Z", re.IGNORECASE)
@@ -33,3 +36,30 @@ def says_none(segment: str, answer: str | None) -> bool:
         for index, word in enumerate(sentence.words)
         if word.text[0].isalnum()
     )
+
+
+_DOTS = re.compile(r"\\[a-z]*dots[a-z]?|[.\u2026\s]")
+_BLANKS = frozenset(["Pc", "Pd", "Ps", "Pe", "Pi", "Pf"])
+"""The categories of lines, brackets and quotation marks."""
+
+
+def gives_none(answer: str) -> bool:
+    """Whether what stands in the place of an answer is a blank to be filled in ("...", "your answer"), or says that there
+    is no answer, or that the speaker does not know it.
+    """
+    text = untexted(answer)
+    if all(unicodedata.category(char) in _BLANKS for char in _DOTS.sub("", text)):
+        return True
+    if len(text) > _TAIL_CHARS or any(char.isdigit() for char in text):
+        return False
+    sentence = Sentence(text, 0, len(text), "")
+    clause = judged(sentence, 0, len(sentence.words))
+    return says_none(text, text) or (clause is not None and Slot.UNSURE in clause.slots) or _only_names(sentence)
+
+
+def _only_names(sentence: Sentence) -> bool:
+    """Whether a sentence has no words but those for an answer: "the final answer"."""
+    cues = [cue for cue in sentence.cues if cue.kind in _BESIDE]
+    names = {index for cue in cues for index in range(cue.first, cue.stop)}
+    is_named = any(cue.kind is Kind.ANSWER for cue in cues)
+    return is_named and all(index in names for index, word in enumerate(sentence.words) if word.text[0].isalnum())

@@ -116,9 +116,10 @@ def plain(conversation: Conversation) -> str | None:
 
 
 def _step_text(step: Step) -> str:
-    calls = [f"calls {call.name} with {_as_json(call.arguments)}" for call in step.calls]
+    calls = [f"calls {call.name} with {as_json(call.arguments)}" for call in step.calls]
     return f"{step.role}: " + "\n".join(part for part in (step.text, *calls) if part)
 
 
-def _as_json(value: Any) -> str:
+def as_json(value: Any) -> str:
+    """The arguments of a call as they are shown."""
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()

@@ -180,6 +180,8 @@ class Panel:
         except (MissingData, TooLarge) as error:
             raise InvalidItem("bad_params", str(error)) from error
         cut = {flag.removeprefix("truncated_") for flag in rendered.flags if flag.startswith("truncated_")}
+        if question.data.response is None and "criteria" in cut:  # of a list, these are the responses
+            cut = (cut - {"criteria"}) | {"response"}
         if cut & _NEEDED_WHOLE:
             raise InvalidItem(
                 "reference_too_large", f"the {min(cut & _NEEDED_WHOLE)} is longer than this judge is shown"

@@ -71,8 +71,8 @@ class JudgeParams(Params):
     """With `aggregate` threshold: the least weighted mean of the criteria that earns 1."""
     other: str | None = None
     """The response that modes pairwise and compare compare with: 1 better, 0.5 as good, 0 worse."""
-    others: Annotated[tuple[str, ...], Field(min_length=1, max_length=MAX_OTHERS)] | None = None
-    """The responses that mode listwise scores together with this one."""
+    others: Annotated[tuple[str, ...], Field(max_length=MAX_OTHERS)] | None = None
+    """The responses that mode listwise scores together with this one; empty if there are none."""
     orders: Literal["agree", "mean", "arena_hard", "one"] = "agree"
     """What the two orders of a pair come to. agree: a tie unless both name the same response; mean: their mean;
     arena_hard: the mean with decisive verdicts three times, as Arena-Hard counts them. one: only one order is asked, in

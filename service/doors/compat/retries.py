@@ -12,19 +12,11 @@ from typing import Final
 
 from service.errors import NotJudged, Unprocessable
 from service.limits.admission import Admission
-from service.scoring.engine import Engine
+from service.scoring.engine import PASSING, Engine
 from service.system_random import SYSTEM_RANDOM
 from service.wire import BatchRequest, CacheMode, Result, ScoreItem
 
-_PASSING: Final = frozenset(
-    {
-        *("sandbox_unavailable", "sandbox_busy", "box_died", "workers_unavailable"),
-        *("judge_connect", "judge_timeout", "judge_upstream_5xx", "judge_bad_upstream_body", "judge_rate_limited"),
-        *("judge_no_healthy_endpoint", "judge_overloaded"),
-    }
-)
-"""Temporary reasons of `failed`. An item that kills workers is not given to more of them."""
-_WITHOUT_BOXES: Final = _PASSING - {"sandbox_unavailable"}
+_WITHOUT_BOXES: Final = PASSING - {"sandbox_unavailable"}
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.25, 4.0
 _RENDERING_S: Final = 0.25
 
@@ -76,7 +68,7 @@ class RetryingScorer:
     def _may_pass(self, result: Result) -> bool:
         if result.status != "failed":
             return False
-        passing = _PASSING if self._may_have_boxes() else _WITHOUT_BOXES
+        passing = PASSING if self._may_have_boxes() else _WITHOUT_BOXES
         if result.reason == "checks_failed":
             return any(check.get("reason") in passing for check in result.checks or ())
         return result.reason in passing

@@ -251,3 +251,77 @@ def test_the_door_is_bounded(served: Any) -> None:
     many = b'{"groups": [{"responses": [[' + b",".join([b"{}"] * 200_000) + b"]]}]}"
     assert post(served, many).status_code == 413
     assert httpx.get(f"{served.url}/v1/groups/score").status_code == 405
+
+
+def boxed(*answers: str) -> list[str]:
+    return [f"\\boxed{{{answer}}}" for answer in answers]
+
+
+@table(
+    ("verifier", "params", "responses", "expected"),
+    [
+        ("math", {}, boxed(*["5\\text{ cm}"] * 2, "5", "5", *["5\\text{ m}"] * 2), None),
+        ("math", {}, boxed(*["5\\text{ cm}"] * 3, "5", *["5\\text{ m}"] * 2), [1, 1, 1, 1, 0, 0]),
+        ("math", {}, boxed("5\\text{ cm}", "5", "5\\text{ m}", "6"), None),
+        ("math", {}, boxed("x=5", "y=5", "5", "6", "6"), None),
+        ("math", {}, boxed("x=5", "x=5", "5", "y=5", "y=5"), None),
+        ("math", {}, boxed("7\\text{ apples}", "7", "7\\text{ oranges}"), None),
+        ("math", {}, boxed("(1,2)", "1<x<2", "x\\in(1,2)", "1,2", "2,1"), None),
+        ("numeric", {"abs_tol": 0.1}, ["1.0", *["1.08"] * 3, *["1.16"] * 2], [0, 1, 1, 1, 1, 1]),
+        ("numeric", {"abs_tol": 0.1}, ["1.0", "1.0", "1.08", "1.16", "1.16"], None),
+        ("numeric", {"abs_tol": 0.1}, ["1.0", "1.09", "1.09", "1.18", "1.18", "1.27"], [0, 1, 1, 1, 1, 0]),
+    ],
+)
+def test_who_is_right_equals_all_others_who_are(
+    served: Any, verifier: str, params: JSON, responses: list[str], expected: list[float | None] | None
+) -> None:
+    """What equals two answers that differ is a vote for each, and joins them to no class. None: a tie."""
+    group = {"verifier": verifier, "params": params, "responses": responses}
+    for asked in (group, {**group, "responses": responses[::-1]}):
+        [found] = groups_of(served, asked, method="majority")
+        in_order = (expected or [None] * len(responses))[:: 1 if asked is group else -1]
+        assert rewards(found) == in_order, found
+        assert found["reason"] == ("majority" if expected else "no_majority")
+
+
+@table(
+    ("silent", "expected"),
+    [
+        ([], [0, 1, 1]),
+        ([{"role": "tool", "content": "y"}], [0, 1, 1]),
+        ([{"role": "assistant"}], [0, 1, 1]),
+        ([{"role": 3}], [None, 1, 1]),
+    ],
+)
+def test_a_response_that_is_no_answer_costs_its_group_nothing(
+    served: Any, silent: list[JSON], expected: list[float | None]
+) -> None:
+    [group] = groups_of(served, {"verifier": "math", "responses": [silent, *boxed("4", "4.0")]}, method="majority")
+    assert (group["status"], rewards(group)) == ("ok", expected)
+    [alone] = groups_of(served, {"verifier": "math", "responses": [silent]}, method="majority")
+    assert (alone["status"], rewards(alone)) == ("failed" if expected[0] == 0 else "invalid", [None])
+
+
+@table(
+    ("verifier", "answer"),
+    [
+        ("math", "..."),
+        ("math", "\\ldots"),
+        ("math", "\\text{answer}"),
+        ("math", "\\text{I don't know}"),
+        ("math", "None"),
+        ("math", "\\text{Ich weiß es nicht}"),
+        ("math", "[answer]"),
+        ("qa", "unknown"),
+        ("qa", "N/A"),
+        ("qa", "-"),
+        ("qa", "I cannot answer that."),
+        ("qa", "I'm not sure."),
+    ],
+)
+def test_what_gives_no_answer_is_no_class(served: Any, verifier: str, answer: str) -> None:
+    responses = boxed(answer, answer, answer)
+    groups = [{"verifier": verifier, "responses": [*responses, *rest]} for rest in ([], boxed("London"))]
+    alone, beside = groups_of(served, *groups, method="majority")
+    assert (alone["reason"], rewards(alone)) == ("no_answers", [None] * 3)
+    assert (beside["members"][0]["reason"], rewards(beside)) == ("no_answer", [0, 0, 0, 1])

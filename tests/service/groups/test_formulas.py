@@ -5,6 +5,8 @@ import math
 import random
 import re
 import statistics
+from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,9 +16,10 @@ from hypothesis import strategies as st
 from service.advantages import max_at_k
 from service.advantages.schemas import LengthReward
 from service.groups import pairings, ratings, terms
-from service.groups.majority import decide, entropy
+from service.groups.classes import Partition
+from service.groups.majority import decide, entropy, result_of
 from service.groups.ratings import Game
-from service.groups.schemas import Majority, Terms
+from service.groups.schemas import Group, Majority, Terms
 from tests.service.advantages.test_advantages import of
 from tests.tables import table
 
@@ -249,3 +252,31 @@ def test_scores_of_genrm_compare(given_scores: list[tuple[int, int, int]]) -> No
         for pair, (one, two, ranking) in zip(pairs, given_scores, strict=True)
     ]
     assert ratings.rate("scores", 4, games) == pytest.approx([value / 2 for value in sums])
+
+
+def voted(answers: Sequence[str], equal: set[frozenset[str]]) -> list[float | None]:
+    """The rewards by majority, where these pairs of answers are equal."""
+
+    def verdict(score: float) -> Any:
+        return SimpleNamespace(status="ok", score=score, reason="", extracted="", detail={})
+
+    partition = Partition(Group(responses=[*answers]), [*answers], [verdict(0.0)] * len(answers))
+    partition.begin({answer: answer for answer in answers}, {})
+    partition.take({pair: verdict(float(len({*pair}) == 1 or frozenset(pair) in equal)) for pair in partition.pairs()})
+    partition.finish()
+    return [member.reward for member in result_of(partition, 0, Majority(), 0).members]
+
+
+def test_any_equality_makes_the_same_of_any_order_and_pays_only_equals() -> None:
+    chance = random.Random(53)
+    for _ in range(300):
+        names = "abcdefg"[: chance.randint(1, 7)]
+        pairs = map(frozenset, itertools.combinations(names, 2))
+        share = chance.random()
+        equal = {pair for pair in pairs if chance.random() < share}
+        answers = [chance.choice(names) for _ in range(12)]
+        paid = voted(answers, equal)
+        order = chance.sample(range(12), 12)
+        assert voted([answers[at] for at in order], equal) == [paid[at] for at in order], (answers, equal)
+        right = {answer for answer, reward in zip(answers, paid, strict=True) if reward}
+        assert all(frozenset(pair) in equal for pair in itertools.combinations(right, 2))

@@ -1,9 +1,11 @@
 """Groups whose members come one by one: in one process, and over replicas that share a Redis and die."""
 
+import itertools
 import random
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +129,36 @@ def test_a_prompt_names_the_group(served: Any) -> None:
             for response in HALVES
         ]
         assert [one["reward"] for one in together(*calls)] == [1, 0, 1]
+
+
+def test_a_group_belongs_to_its_run(served: Any) -> None:
+    """Each of two runs has a group of one id, a number, whose members come in turns."""
+    group = {"id": next(_names), "size": 2, "wait_s": PATIENCE_S}
+
+    def sent(run: str, at: int, answer: str) -> list[JSON]:
+        body = {"run_id": run, "items": [item(answer, {**group, "member": at})], "deadline_s": PATIENCE_S}
+        results: list[JSON] = httpx.post(f"{served.url}/v1/score", json=body, timeout=2 * PATIENCE_S).json()["results"]
+        return results
+
+    pairs = itertools.product((0, 1), (("a", "\\boxed{4}"), ("b", "\\boxed{5}"), ("a/b", "\\boxed{6}")))
+    results = together(*(partial(sent, run, at, answer) for at, (run, answer) in pairs))
+    assert [one["reward"] for [one] in results] == [1] * 6
+
+
+def test_members_that_never_came_count_for_the_share(served: Any) -> None:
+    group = {"id": name(), "size": 4, "wait_s": 0.5, "majority": {"min_share": 0.6}}
+    results = each_alone([served.url], HALVES, group)
+    assert {(one["status"], one["reason"]) for one in results} == {("failed", "no_majority")}
+    assert {one["detail"]["group"]["share"] for one in results} == {0.5}
+
+
+def test_a_group_that_makes_no_sense_is_told_by_its_field(served: Any) -> None:
+    found = post(served.url, *(item("x", {"size": 2, "id": "x", **fields}) for fields in ({"id": 0.5}, {"sice": 1})))
+    messages = [one["detail"]["message"] for one in found]
+    assert messages == [
+        "group.id: must be a whole number or a text; it is a number",
+        "group.sice: unknown field `sice`",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ from verifiers.judge.parsing import (
 )
 from verifiers.judge.schemas import NO_CONTEXT, Context, Kind, Schema
 
-PARSER_VERSION: Final = "3"
+PARSER_VERSION: Final = "4"
 """Part of every verdict and of the cache key; bump it when any output may be read otherwise."""
 
 _RATIONALES: Final = ("reasoning", "reason", "rationale", "explanation", "analysis")

@@ -1,11 +1,11 @@
 """Reads one score for each criterion, or no verdict. A missing score is not a failed criterion.
 
 Forms: `{"criteria": [{"id", "reason"?, "score" | "met"}, ...]}`, that list alone, `{"criteria": {id: score | {...}}}`,
-or the ids themselves as keys. Totals that the judge adds are not read. A score is one of the criterion's choices; without
-choices, a number from 0 to 1, a boolean, or yes or no.
+or the ids themselves as keys, for flat schemas in `overall`, too. Totals that the judge adds are not read. A score is one of the criterion's choices; without
+choices, a number from 0 to 1, a boolean, or yes or no; of a flat schema, any number of the scale.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from verifiers.judge.errors import Unparseable
@@ -18,6 +18,8 @@ _TOTALS: Final = frozenset(
 )
 _VERDICTS: Final = ("score", "met", "criteria_met", "answer", "verdict")
 """The keys under which an entry may hold its verdict."""
+_OVERALL: Final = "overall"
+"""Where NeMo-Gym's generative reward models put the scores of both responses, beside `rubric_evaluations`."""
 _MEANINGS: Final = {"yes": True, "true": True, "met": True, "no": False, "false": False, "not met": False}
 
 
@@ -29,12 +31,15 @@ def read_criteria(schema: Schema, value: Any, context: Context) -> tuple[dict[st
     """
     scores: dict[str, float] = {}
     reasons: dict[str, str] = {}
+    worth = _share if schema.flat else _worth
+    if schema.flat and isinstance(value, Mapping) and isinstance(overall := member(value, _OVERALL), Mapping):
+        value = overall
     for name, entry in _entries(schema, value, context):
         if name not in context.criteria:
             raise Unparseable("unknown_criteria", f"expected the ids {list(context.criteria)}")
         if name in scores:
             raise Unparseable("duplicate_criteria", f"{name} has more than one score")
-        scores[name] = _score(entry, context.choices.get(name, ()))
+        scores[name] = _score(entry, context.choices.get(name, ()), worth)
         if schema.quotes and scores[name] > 0 and not _is_quoted(entry, context.shown):
             scores[name] = 0.0
             reasons[name] = NOT_QUOTED
@@ -93,15 +98,21 @@ def _id(entry: Any) -> str:
     return name.strip()
 
 
-def _score(entry: Any, choices: Sequence[str]) -> float:
+def _score(entry: Any, choices: Sequence[str], worth: Callable[[Any, Sequence[str]], float]) -> float:
     if not isinstance(entry, Mapping):
-        return _worth(entry, choices)
-    worths = {_worth(value, choices) for key in _VERDICTS if (value := member(entry, key)) is not MISSING}
+        return worth(entry, choices)
+    worths = {worth(value, choices) for key in _VERDICTS if (value := member(entry, key)) is not MISSING}
     if not worths:
         raise Unparseable("schema_mismatch", "an entry without a score")
     if len(worths) > 1:
         raise Unparseable("ambiguous", "an entry has two verdicts that contradict each other")
     return worths.pop()
+
+
+def _share(value: Any, marks: Sequence[str]) -> float:
+    """The score from 0 to 1 of a number from the first to the last mark, also of one between marks."""
+    low, high = float(marks[0]), float(marks[-1])
+    return (read_number(value, low, high) - low) / (high - low)
 
 
 def _worth(value: Any, choices: Sequence[str]) -> float:

@@ -33,6 +33,7 @@ from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier, 
 from verifiers.commitment import Channel, accompanied
 from verifiers.commitment.affirmed import describes, is_denial
 from verifiers.commitment.folding import visible
+from verifiers.commitment.latex import untexted
 from verifiers.commitment.truths import is_gainsaid, truth
 from verifiers.commitment.unanswerable import says_none
 from verifiers.long_texts import INLINE_CHARS, judge_all
@@ -254,7 +255,7 @@ def _answer(
     response: str, extraction: commitment.Extraction, metric: str, references: Sequence[tuple[str, ...]]
 ) -> str:
     """The text that is compared: an answer without the words around it."""
-    answer = _untexted(visible(_past_abbreviation(response, extraction)))
+    answer = untexted(visible(_past_abbreviation(response, extraction)))
     if metric == "list" and extraction.channel is Channel.ANSWER_LINE and extraction.span:
         answer = typed.listed_from(response, extraction.span[0]) or answer
     may_be = metric not in _WHOLE or _may_name(answer, references)
@@ -306,14 +307,6 @@ def _past_abbreviation(response: str, extraction: commitment.Extraction) -> str:
         return answer
     name_end = _REST_OF_NAME.match(response, end)
     return answer + name_end[0].rstrip('*_`" ') if name_end else answer
-
-
-_TEXT_COMMAND = re.compile(r"\\(?:text(?:bf|it|rm|sf|normal)?|math(?:rm|bf|it|sf)|mbox|operatorname)\s?\{([^{}]*)\}")
-
-
-def _untexted(answer: str) -> str:
-    r"""The words of a box without `\text{…}` and similar commands."""
-    return _TEXT_COMMAND.sub(r"\1", answer).strip() if "\\" in answer else answer
 
 
 _DESCRIBED = re.compile(r"(?:\*\*)?(?P<answer>[^*\n]{1,200})\*\*(?:[,—–]\s?|\s[—–-]\s|\s\()(?P<description>[^*?]*)")
@@ -376,7 +369,7 @@ def _says_none(response: str, params: QaParams, original: str | None) -> Verdict
     """The verdict "right" if a response says that the question has no answer; else None."""
     extraction = commitment.extract(response, params, _AUTO, sent=original)
     segment = commitment.final_segment(response, params.think)
-    answer = None if extraction.answer is None else _untexted(extraction.answer)
+    answer = None if extraction.answer is None else untexted(extraction.answer)
     if segment.reason != "found" or not says_none(response[segment.start : segment.end], answer):
         return None
     return Verdict.correct(extraction.answer, **extraction.detail(explain=original is not None))
