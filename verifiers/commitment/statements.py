@@ -647,7 +647,8 @@ def narrowed(text: str, start: int, end: int) -> Span:
     if verbs:
         first = _past_emphasis(text, start, sentence.words[max(verbs)].start)
         span = trim(text, first, end)
-        if (_ONLY_NUMBER.fullmatch(text, *span) or _expression(text, first, end)) and not sentence.bounds(span):
+        is_value = _ONLY_NUMBER.fullmatch(text, *span) or numerals.value(text[slice(*span)]) is not None
+        if (is_value or _expression(text, first, end)) and not sentence.bounds(span):
             return span
     numbers = [match for match in _ONLY_NUMBER.finditer(text, start, end) if not sentence.bounds(match.span())]
     if len(numbers) != 1 or _SIGNS.search(text, start, end) or _is_rate(sentence, numbers[0].end()):
