@@ -160,6 +160,8 @@ class Preparation:
         explain: bool,
         share: bool,
     ) -> PreparedItem:
+        if configured.obstacle is not None:
+            return PreparedItem(configured, "", prompt, explain, key=None, known=configured.obstacle)
         if isinstance(response, str):
             text, conversation = response if configured.reads_text else "", None
         elif (verdict := _unjudged(configured, response)) is not None:

@@ -36,6 +36,8 @@ class ConfiguredVerifier(msgspec.Struct, frozen=True, eq=False):
     uses_prompt: bool
     reads_text: bool
     """Whether a text response holds the turn that is judged."""
+    obstacle: Verdict | None
+    """The verdict on every response, if none can be judged."""
 
 
 class PreparedItem(msgspec.Struct, frozen=True, gc=False):
@@ -94,6 +96,7 @@ def configure(entry: Entry, fields: Mapping[str, Any]) -> ConfiguredVerifier:
         is_opinion,
         uses_prompt,
         typed.turn in ("last", "all", 1),
+        verifier.obstacle(typed),
     )
 
 
