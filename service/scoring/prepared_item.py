@@ -41,9 +41,7 @@ class ConfiguredVerifier(msgspec.Struct, frozen=True, eq=False):
 
 
 class PreparedItem(msgspec.Struct, frozen=True, gc=False):
-    """A response and its verifier. `key` is None if the verdict may not be shared. `known` is a verdict that needs no
-    call.
-    """
+    """A response and its verifier. `key` is None if the verdict may not be shared."""
 
     configured: ConfiguredVerifier
     response: str
@@ -51,7 +49,10 @@ class PreparedItem(msgspec.Struct, frozen=True, gc=False):
     explain: bool
     key: bytes | None
     conversation: Conversation | None = None
-    known: Verdict | None = None
+    unread: Verdict | None = None
+    """The verdict on a response that the verifier cannot read, if it judges the empty response in its place: whether a task
+    is judged is not for the response to say.
+    """
     owner: str = ""
     """Whose answers of judge models may be used."""
 
