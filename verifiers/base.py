@@ -232,6 +232,13 @@ class Verifier(ABC, Generic[P]):
         """
         return ()
 
+    def obstacle(self, params: P) -> Verdict | None:
+        """The verdict on every response, if these parameters or what is configured let none be judged; else None.
+
+        It takes microseconds. It keeps the response from deciding: one that has no answer has no score either.
+        """
+        return None
+
     def own_answer(self, params: P) -> str | None:
         """A response that is right for these parameters if any response is. Audits of data sets use it.
 

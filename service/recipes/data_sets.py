@@ -7,13 +7,13 @@ in a row, the one that is told by all columns of the other, and more, counts. Wh
 label `data_source` names the set, or the row must have no other column (`alone`). Nothing is told by the values of answers.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Annotated, Any, Final, Literal, Self
 
+import msgspec
 from pydantic import BeforeValidator, Field, model_validator
 
 from service.recipes import files
@@ -206,12 +206,15 @@ class DataSets:
         """What a row says. None: it is not a row of a known data set.
 
         Args:
-            row: The reference of an item. A row of a set that the label names may be a bare reference.
+            row: The reference of an item. A row of a set that the label names may be a bare reference; without a label, it
+                may be JSON as text.
             label: The item's `data_source`.
 
         Raises:
             InvalidItem: the row has no answer, or does not say how it is judged.
         """
+        if label is None and isinstance(row, str) and row.lstrip().startswith("{"):
+            row = _opened(row)
         data_set = self.of(row, label)
         if data_set is None:
             return None
@@ -292,8 +295,8 @@ def _part(row: Mapping[str, Any], reference: str | tuple[str, ...] | Mapping[str
 
 def _opened(text: str) -> Any:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return msgspec.json.decode(text)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return None
 
 

@@ -53,6 +53,8 @@ class BatchState:
         """Asks that release."""
         self.ready_parts: list[Part] = []
         """Checks with open gates that have not begun yet."""
+        self.unread: dict[Place, Verdict] = {}
+        """The verdicts on responses that their verifiers cannot read, where these judge an empty one."""
         self.done = asyncio.Event()
         self.span = spans.current()
         """The span of the request that the batch came with."""
@@ -81,6 +83,8 @@ class BatchState:
         cached_in: Layer | None = None,
     ) -> None:
         """Give a verdict to an item, or to one check of an item. A second answer is ignored."""
+        if verdict.score is not None and slot in self.unread:
+            verdict = self.unread[slot]
         cached = cached_in is not None
         if cached_in is not None:
             self.cached_by_layer[cached_in] += 1

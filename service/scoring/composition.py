@@ -1,7 +1,7 @@
 """Makes one reward from the verdicts of an item with several checks.
 
 Each part is judged like an item of its own: shared, cached and queued separately. A part with a gate begins when the
-check before it has opened the gate. The item is answered when all parts are judged, or at the first part that is
+check before it has opened the gate, or at once if it can judge no response. The item is answered when all parts are judged, or at the first part that is
 invalid or failed: no judgement, no score.
 """
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from service.cache.cached_verdict import CachedVerdict
-from service.recipes.recipe import Check, Recipe
+from service.recipes.recipe import Check, Gate, Recipe
 from service.recipes.reward_shaping import Clip, Term, aggregate
 from service.scoring.prepared_item import ConfiguredVerifier, PreparedItem
 from verifiers.base import Status, Verdict
@@ -87,8 +87,8 @@ class Composition:
         self._open = len(checks)
 
     def first(self) -> list[Part]:
-        """The parts without a gate. They begin at once."""
-        return [Part(self, at) for at, check in enumerate(self._checks) if check.gate is None]
+        """The parts without a gate, and those that judge no response. They begin at once."""
+        return [Part(self, at) for at in range(len(self._checks)) if self._gate(at) is None]
 
     def take(self, position: int, verdict: Verdict | CachedVerdict, *, cached: bool) -> list[Part]:
         """Note the verdict of one part. Returns the parts that can begin now. Sets `outcome` when everything is
@@ -125,19 +125,26 @@ class Composition:
     def _checks(self) -> Sequence[Check]:
         return self._recipe.checks
 
+    def _gate(self, at: int) -> Gate | None:
+        """The gate before a check. A check that judges no response has none, or the response would decide whether its item
+        is judged.
+        """
+        return None if self.composed.plan.verifiers[at].obstacle is not None else self._checks[at].gate
+
     def _pass_gates(self, position: int) -> list[Part]:
         """Begin or skip the checks that wait for this one. If this check has no verdict, the checks that wait for it
         have none either.
         """
         started: list[Part] = []
-        for at, check in enumerate(self._checks):
-            if check.gate is None or check.gate.on != position:
+        for at in range(len(self._checks)):
+            gate = self._gate(at)
+            if gate is None or gate.on != position:
                 continue
             judged = self._judged[position]
             score = judged.verdict.score if judged is not None else None
             if position in self._missing:
                 self._missing.add(at)
-            elif score is not None and check.gate.opens(score):
+            elif score is not None and gate.opens(score):
                 started.append(Part(self, at))
                 continue
             else:

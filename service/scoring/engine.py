@@ -407,9 +407,8 @@ class Engine:
 
     def _find(self, batch: BatchState, slot: Place, prepared: PreparedItem, now: float) -> PendingVerdict | None:
         """Answer from what is at hand, or wait for a verdict. Returns the verdict if it must be queued."""
-        if prepared.known is not None:
-            batch.answer(slot, prepared.configured, prepared.known, now=now)
-            return None
+        if prepared.unread is not None:
+            batch.unread[slot] = prepared.unread
         if prepared.key is not None and batch.cache == "use":
             content = self._cache.peek(prepared.key)
             if content is not None and (cached := decode_verdict(content)):

@@ -160,10 +160,11 @@ class Preparation:
         explain: bool,
         share: bool,
     ) -> PreparedItem:
+        unread = None
         if isinstance(response, str):
             text, conversation = response if configured.reads_text else "", None
-        elif (verdict := _unjudged(configured, response)) is not None:
-            return PreparedItem(configured, "", prompt, explain, key=None, known=verdict)
+        elif (unread := _unjudged(configured, response)) is not None:
+            text, conversation = "", None
         elif configured.entry.verifier.judges_calls:
             text, conversation = response.text("last"), response
         else:
@@ -182,7 +183,7 @@ class Preparation:
             if conversation is not None:  # no text's key begins like this
                 prefix, judged = blake3(prefix + b"conversation").digest(), encode(conversation)
             key = blake3(prefix + judged).digest(KEY_BYTES)
-        return PreparedItem(configured, text, prompt, explain, key, conversation, owner=owner)
+        return PreparedItem(configured, text, prompt, explain, key, conversation, unread, owner)
 
     def _configure(self, item: ScoreItem, reference: bytes, references: SharedReferences) -> ConfiguredVerifier:
         assert item.verifier is not None

@@ -36,12 +36,12 @@ class ConfiguredVerifier(msgspec.Struct, frozen=True, eq=False):
     uses_prompt: bool
     reads_text: bool
     """Whether a text response holds the turn that is judged."""
+    obstacle: Verdict | None
+    """The verdict on every response, if none can be judged."""
 
 
 class PreparedItem(msgspec.Struct, frozen=True, gc=False):
-    """A response and its verifier. `key` is None if the verdict may not be shared. `known` is a verdict that needs no
-    call.
-    """
+    """A response and its verifier. `key` is None if the verdict may not be shared."""
 
     configured: ConfiguredVerifier
     response: str
@@ -49,7 +49,10 @@ class PreparedItem(msgspec.Struct, frozen=True, gc=False):
     explain: bool
     key: bytes | None
     conversation: Conversation | None = None
-    known: Verdict | None = None
+    unread: Verdict | None = None
+    """The verdict on a response that the verifier cannot read, if it judges the empty response in its place: whether a task
+    is judged is not for the response to say.
+    """
     owner: str = ""
     """Whose answers of judge models may be used."""
 
@@ -94,6 +97,7 @@ def configure(entry: Entry, fields: Mapping[str, Any]) -> ConfiguredVerifier:
         is_opinion,
         uses_prompt,
         typed.turn in ("last", "all", 1),
+        verifier.obstacle(typed),
     )
 
 

@@ -25,6 +25,8 @@ curl -s localhost:8080/v1/score -H 'Content-Type: application/json' -d '{"items"
 `completion`, ...). The columns of a data set are never taken for a response, and may hold anything: `domain` may be a list, `difficulty`
 any word.
 
+A row may also be JSON as text, if the item has no `data_source`.
+
 Rows of ROLL (`tag`, `domain`, `ground_truth`, `case_type`, `test_cases`, ...) are items themselves: send a row with a `response` in it.
 
 The data set is told by columns that only its rows have ("told by"). If columns of two sets are in a row, the one that is told by all columns of the other, and more,

@@ -83,14 +83,10 @@ class Judge(Verifier[JudgeParams]):
         inquiries: list[Inquiry] = []
         try:
             return await self._judged(item, inquiries)
-        except InvalidItem as error:
-            return Verdict.invalid(error.reason, str(error))
         except OverBudget as error:
             return Verdict.failed(error.kind, error.message, **error.detail)
-        except JudgeFailure as error:
-            kind = "unparseable" if isinstance(error, Unparseable) else error.kind
-            detail = explanation(inquiries) if item.explain else {}
-            return Verdict.failed(f"judge_{kind}", str(error)[:_MAX_FAILURE_CHARS], **detail)
+        except (InvalidItem, JudgeFailure) as error:
+            return _refusal(error, **(explanation(inquiries) if item.explain else {}))
 
     async def _judged(self, item: Item[JudgeParams], inquiries: list[Inquiry]) -> Verdict:
         """The verdict. `inquiries` gets one for each question, in order, which tells what was asked if there is none."""
@@ -131,11 +127,7 @@ class Judge(Verifier[JudgeParams]):
             InvalidItem, JudgeFailure
         """
         params = item.params
-        name, mode, profile = self._profile(params)
-        require(mode, params)
-        if self._panel is None or profile is None:
-            raise _not_configured()
-        prompt = self._prompt(self._panel, params, mode, profile)
+        panel, name, mode, profile, prompt = self._way(params)
         segment = final_segment(item.response)
         text = item.response[segment.start : segment.end]
         if not text:
@@ -149,7 +141,26 @@ class Judge(Verifier[JudgeParams]):
         except TooManySteps:
             return Verdict.wrong("too_many_steps")
         addresses_judge = guards.addresses_judge(visible)
-        return _Case(self._panel, name, mode, profile, prompt, case_questions, extracted, addresses_judge)
+        return _Case(panel, name, mode, profile, prompt, case_questions, extracted, addresses_judge)
+
+    def obstacle(self, params: JudgeParams) -> Verdict | None:
+        try:
+            self._way(params)
+        except (InvalidItem, JudgeFailure) as error:
+            return _refusal(error)
+        return None
+
+    def _way(self, params: JudgeParams) -> "tuple[Panel, str | None, Mode, Profile, Prompt]":
+        """The models that judge, the name of their profile, the mode, the profile and the prompt.
+
+        Raises:
+            InvalidItem, JudgeFailure: no response can be judged.
+        """
+        name, mode, profile = self._profile(params)
+        require(mode, params)
+        if self._panel is None or profile is None:
+            raise _not_configured()
+        return self._panel, name, mode, profile, self._prompt(self._panel, params, mode, profile)
 
     def _prompt(self, panel: "Panel", params: JudgeParams, mode: Mode, profile: Profile) -> Prompt:
         """The prompt.
@@ -190,6 +201,13 @@ class Judge(Verifier[JudgeParams]):
         if profile.mode != mode:
             raise InvalidItem("bad_params", f"params.mode: profile {name} is of mode {profile.mode}, not {mode}")
         return name, mode, profile
+
+
+def _refusal(error: InvalidItem | JudgeFailure, **detail: Any) -> Verdict:
+    if isinstance(error, InvalidItem):
+        return Verdict.invalid(error.reason, str(error))
+    kind = "unparseable" if isinstance(error, Unparseable) else error.kind
+    return Verdict.failed(f"judge_{kind}", str(error)[:_MAX_FAILURE_CHARS], **detail)
 
 
 def _not_configured() -> JudgeFailure:

@@ -93,7 +93,7 @@ FIND = Task(
 
 class Lean(BoxVerifier[LeanParams]):
     name = "lean"
-    version = "3"
+    version = "4"
     params = LeanParams
     summary = "The response proves the reference's theorem in Lean 4, by the kernel and with allowed axioms alone"
 
@@ -105,6 +105,7 @@ class Lean(BoxVerifier[LeanParams]):
     async def _judge(self, item: Item[LeanParams]) -> Verdict:
         params = item.params
         stated = texts.statement(params.reference, params.header)
+        repl.demand(self._sandbox)
         code = await self._find(item)
         if isinstance(code, Verdict):
             return code

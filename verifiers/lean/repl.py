@@ -69,6 +69,16 @@ class Talk:
         return f"{how}; {words}" if words else how
 
 
+def demand(sandbox: Sandbox) -> None:
+    """Check that boxes have Lean's loop, whatever the response is.
+
+    Raises:
+        SandboxUnavailable: they have other languages alone.
+    """
+    if sandbox.languages and LANGUAGE not in sandbox.languages:
+        raise SandboxUnavailable(f"the task needs Lean, and the boxes lack {LANGUAGE!r}", "language_unavailable")
+
+
 async def talk(
     sandbox: Sandbox,
     orders: Sequence[Order],

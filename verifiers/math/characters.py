@@ -161,6 +161,11 @@ def _rewritten(text: str, rewrites: Sequence[Rewrite]) -> str:
     return text
 
 
+def without_bold(text: str) -> str:
+    """A text without the asterisks of bold type. Those of powers stay."""
+    return _BOLD.sub("", text)
+
+
 def prepare(text: str) -> str:
     """Give each sign one spelling: unicode becomes LaTeX; spacing, layout commands and outer wrappers are removed."""
     text = " ".join(unwrap(_rewritten(text, _LINES)).split())

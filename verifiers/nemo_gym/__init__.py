@@ -58,7 +58,7 @@ RECORDED: Final = records.SERVERS
 """The same for a rollout that holds a result instead of what its server judges by."""
 _OF_TEXT: Final = frozenset({
     *properties.SERVERS, *calendars.SERVERS, *measures.SERVERS, *labels.SERVERS, *citations.SERVERS, *hierarchy.SERVERS,
-    "format_verification", "structeval", *records.OF_TEXT,
+    "format_verification", "structeval", *records.OF_TEXT, *replays.SERVERS,
 })  # fmt: skip
 """Servers that read no calls: a response that ends in one has no answer."""
 _QUICK_CHARS: Final = 2_000
@@ -81,7 +81,7 @@ class NeMoGymParams(Params):
 
 class NeMoGym(Verifier[NeMoGymParams]):
     name = "nemo_gym"
-    version = "7"
+    version = "8"
     params = NeMoGymParams
     summary = "As NeMo-Gym's resources server of a name judges its rows, where no other verifier does"
     uses_prompt = True
@@ -110,10 +110,10 @@ def judge(item: Item[NeMoGymParams]) -> Verdict:
     if judged is None:
         servers = ", ".join(sorted(RECORDED if item.params.recorded else SERVERS))
         return Verdict.invalid("unknown_server", f"server {clip(item.params.server)!r} is not one of: {servers}")
-    if server in _OF_TEXT and item.said.unjudged("last"):
-        return Verdict.wrong("no_answer")
     try:
-        judgement = judged(Rollout.of(item))
+        judgement = judged(Rollout.of(item))  # first, as a row that lacks something is refused whatever the response is
+        if server in _OF_TEXT and not item.params.reference.get("replay") and item.said.unjudged("last"):
+            return Verdict.wrong("no_answer")
         if item.params.measure != "score":
             judgement = games.measured(judgement, item.params.measure)
     except InvalidItem as error:
@@ -125,39 +125,17 @@ def _is_quick(item: Item[NeMoGymParams]) -> bool:
     return item.params.server in _QUICK and len(item.response) <= _QUICK_CHARS
 
 
-_WARM: Final = NeMoGymParams(server="math_proof_judgement", reference={"expected_judgement": "Judgement: Yes"})
+def _row(server: str, **reference: Any) -> dict[str, Any]:
+    return {"server": server, "reference": reference}
+
+
+_LINES: Final = {"type": "regex", "verify_regex": ["^-- .+"], "verify_min_matches": 3}
+_WARM: Final = NeMoGymParams(**_row("math_proof_judgement", expected_judgement="Judgement: Yes"))
+_NODES, _YES, _NEEDS = '["a", "b", "c"]', "Judgement: Yes", "without a recorded judgement it needs a judge model"
 EXAMPLES = (
-    Example(
-        "Final Answer: [b, a]",
-        {"server": "graphwalks", "reference": {"expected_answer": '["a", "b", "c"]'}},
-        0.8,
-        "partial",
-        "two of three nodes: F1",
-    ),
-    Example(
-        "I think so.\n**Judgement**: Yes",
-        {"server": "math_proof_judgement", "reference": {"expected_judgement": "Judgement: Yes"}},
-        1.0,
-        "correct",
-        "the label behind the mark",
-    ),
-    Example(
-        "-- one\n-- two",
-        {
-            "server": "format_verification",
-            "reference": {"verifier": {"type": "regex", "verify_regex": ["^-- .+"], "verify_min_matches": 3}},
-        },
-        0.0,
-        "wrong_format",
-        "two lines of at least three",
-    ),
-    Example(
-        "Paris",
-        {"server": "simpleqa", "reference": {"expected_answer": "Paris"}},
-        None,
-        "no_recorded_judgement",
-        "without a recorded judgement it needs a judge model",
-        Status.INVALID,
-    ),
-    Example("5", {"server": "chess", "reference": {}}, None, "unknown_server", "there is none", Status.INVALID),
+    Example("Final Answer: [b, a]", _row("graphwalks", expected_answer=_NODES), 0.8, "partial", "two of three nodes"),
+    Example(f"So:\n{_YES}", _row("math_proof_judgement", expected_judgement=_YES), 1.0, "correct", "the label"),
+    Example("-- a\n-- b", _row("format_verification", verifier=_LINES), 0.0, "wrong_format", "two lines of three"),
+    Example("Paris", _row("simpleqa"), None, "no_recorded_judgement", _NEEDS, Status.INVALID),
+    Example("5", _row("chess"), None, "unknown_server", "there is none", Status.INVALID),
 )

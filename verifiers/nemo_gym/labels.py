@@ -4,7 +4,7 @@ import json
 import re
 import string
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from verifiers.base import InvalidItem
 from verifiers.commitment import Channel
@@ -85,14 +85,32 @@ def spartqa(rollout: Rollout) -> Judgement:
     return _labelled(rollout.text, [*map(str, options), _BOTH, _NONE], target, "target")
 
 
+def swerl_llm_judge(rollout: Rollout) -> Judgement:
+    """The letter of an option in `<solution>`, one of the right ones; in `grading_mode` strict nothing else stands there."""
+    answer, options, mode = (rollout.row.get(name) for name in ("expected_answer", "options", "grading_mode"))
+    labels = [label.upper() for option in options for label in option] if _are_objects(options) else _LETTERS
+    answers = answer if isinstance(answer, list) else [answer]
+    right = {text.strip().upper() for text in answers if isinstance(text, str)} & set(labels) & set(_LETTERS)
+    if not right or mode not in (None, "lenient", "strict"):
+        advice = (
+            "'expected_answer' must be a letter of its 'options' or several, and its 'grading_mode' lenient or strict"
+        )
+        raise InvalidItem("bad_row", f"the row's {advice}")
+    content = stands_by(rollout.text, Channel.ANSWER_TAG, tag="solution") or ""
+    if not content or (mode == "strict" and content.strip("[] ").upper() not in labels):
+        return Judgement(0.0, content or None, "no_answer")
+    letters = "".join(letter for letter in _LETTERS if letter in labels)
+    verdict = multiple_choice.judge(content, MultipleChoiceParams(reference=min(right), letters=letters))
+    return Judgement(float(verdict.detail.get("options") in [[letter] for letter in right]), content, verdict.reason)
+
+
 def proof_genselect(rollout: Rollout) -> Judgement:
     """The number of the better proof, in `<best_solution>`."""
     expected = rollout.get("correct_index", int)
-    number = stands_by(_BEST.sub(r"<\1answer>", rollout.text), Channel.ANSWER_TAG)
+    number = stands_by(rollout.text, Channel.ANSWER_TAG, tag="best_solution")
     return Judgement(float(number == str(expected)), number, "wrong_answer" if number else "no_answer")
 
 
-_BEST: Final = re.compile(r"<(/?)best_solution>", re.IGNORECASE)
 _MOST_OPTIONS: Final = 24
 _BOTH, _NONE = "both of them", "none of them"
 _OTHER_WORDS: Final[Mapping[str, Sequence[str]]] = {
@@ -102,13 +120,20 @@ _OTHER_WORDS: Final[Mapping[str, Sequence[str]]] = {
 _ANSWER_MARK: Final = "answer:"
 
 
+def _are_objects(values: Any) -> TypeGuard[list[dict[str, Any]]]:
+    return isinstance(values, list) and bool(values) and all(isinstance(value, dict) for value in values)
+
+
 def _plain(text: str) -> str:
     words = text.lower().translate(_PUNCTUATION).split()
     return " ".join(words[1:] if words and words[0] in ("a", "an", "the") else words)
 
 
 _PUNCTUATION: Final = str.maketrans("", "", string.punctuation)
-_JUDGES: Final = (imo_gradingbench, math_proof_judgement, ragtruth, circle_count, proof_genselect, spartqa)
+_LETTERS: Final = string.ascii_uppercase
+_JUDGES: Final = (
+    imo_gradingbench, math_proof_judgement, ragtruth, circle_count, proof_genselect, spartqa, swerl_llm_judge,
+)  # fmt: skip
 SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {judge.__name__: judge for judge in _JUDGES}
 
 

@@ -111,10 +111,10 @@ def _proof(rollout: Rollout) -> str | None:
 
 
 def _patch(rollout: Rollout) -> str | None:
-    """The recorded change, if the response holds it, or is empty: what an agent did stands in its container."""
+    """The recorded change, if the response holds it; else all that it wrote. An empty one does not show a change."""
     patch = rollout.row.get("model_patch")
-    is_given = isinstance(patch, str) and patch.strip() in rollout.written
-    return patch if is_given or not (rollout.written or rollout.calls) else None
+    is_given = isinstance(patch, str) and bool(patch.strip()) and patch.strip() in rollout.written
+    return patch if is_given else rollout.written
 
 
 def _no_turns(rollout: Rollout) -> int | None:
@@ -129,8 +129,7 @@ def _passed(row: Row) -> bool | None:
 
 
 def _law(rollout: Rollout) -> str | None:
-    laws = list(between(rollout.text, "<final_law>", "</final_law>"))
-    return laws[-1] if laws else None
+    return stands_by(rollout.text, Channel.ANSWER_TAG, tag="final_law")
 
 
 def _newton(row: Row) -> float | None:

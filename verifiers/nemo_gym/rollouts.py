@@ -136,8 +136,9 @@ def last_box(text: str) -> str | None:
     return None
 
 
-def stands_by(text: str, channel: Channel) -> str | None:
-    """The answer of a channel that the text neither denies, doubts nor takes back."""
+def stands_by(text: str, channel: Channel, tag: str = "answer") -> str | None:
+    """The answer of a channel that the text neither denies, doubts nor takes back. `tag` is that of an answer."""
+    text = re.sub(rf"<(/?){tag}>", r"<\1answer>", text, flags=re.IGNORECASE)
     return corrected(text, extract(text, ExtractionParams(extract=channel))).answer
 
 

@@ -31,6 +31,7 @@ from verifiers import commitment
 from verifiers.base import Example, InvalidItem, Item, Resources, Status, Unavailable, Verdict, Verifier, clip
 from verifiers.commitment import Channel, ExtractionParams
 from verifiers.long_texts import INLINE_CHARS, ask_workers, is_too_complex, sendable, too_complex, trouble
+from verifiers.math.characters import without_bold
 from verifiers.reasoning_gym.entries import Entry, parse
 from verifiers.reasoning_gym.scoring import Outcome, Scored, Scorers
 from verifiers.reasoning_gym.tasks import Task
@@ -62,7 +63,7 @@ EXTRACT = WorkerTask("verifiers.reasoning_gym", "extract_in_worker", time_limit_
 
 class ReasoningGym(Verifier[ReasoningGymParams]):
     name = "reasoning_gym"
-    version = "7"
+    version = "8"
     params = ReasoningGymParams
     summary = "An answer to a task of reasoning-gym, by that library's own scorer in a box; from a list of safe tasks"
     chunk_items: ClassVar[int] = 16
@@ -99,7 +100,8 @@ class ReasoningGym(Verifier[ReasoningGymParams]):
                 if isinstance(extracted, Verdict):
                     deliver(position, extracted)
                 else:
-                    by_task[entry.task].append((position, item.params, entry, *extracted))
+                    answer, detail = extracted
+                    by_task[entry.task].append((position, item.params, entry, _plain(answer, entry), detail))
         async with asyncio.TaskGroup() as group:
             for task, requests in by_task.items():
                 group.create_task(self._judge(task, requests, deliver))
@@ -127,6 +129,11 @@ class ReasoningGym(Verifier[ReasoningGymParams]):
                 return trouble(outcome)
             answer, reason, detail = outcome.value
         return Verdict.wrong(reason, **detail) if answer is None else (answer, detail)
+
+
+def _plain(answer: str, entry: Entry) -> str:
+    """An answer without bold type. It stays where asterisks may be a part of the answer."""
+    return answer if entry.answer is None or "*" in entry.answer else without_bold(answer)
 
 
 _Found = tuple[str, dict[str, Any]]

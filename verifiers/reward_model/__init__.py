@@ -101,12 +101,17 @@ class RewardModels(Verifier[RewardModelParams]):
     async def _judge(self, item: Item[RewardModelParams]) -> Verdict:
         try:
             return await self._judged(item)
-        except InvalidItem as error:
-            return Verdict.invalid(error.reason, str(error))
         except OverBudget as error:
             return Verdict.failed(error.kind, error.message, **error.detail)
-        except JudgeFailure as error:
-            return Verdict.failed(f"judge_{error.kind}", str(error)[:_MAX_FAILURE_CHARS])
+        except (InvalidItem, JudgeFailure) as error:
+            return _refusal(error)
+
+    def obstacle(self, params: RewardModelParams) -> Verdict | None:
+        try:
+            self._profile(params)
+        except (InvalidItem, JudgeFailure) as error:
+            return _refusal(error)
+        return None
 
     async def _judged(self, item: Item[RewardModelParams]) -> Verdict:
         params = item.params
@@ -222,6 +227,12 @@ class RewardModels(Verifier[RewardModelParams]):
 
 def create(resources: Resources) -> RewardModels:
     return RewardModels(cast("Panel | None", resources.judges))
+
+
+def _refusal(error: InvalidItem | JudgeFailure) -> Verdict:
+    if isinstance(error, InvalidItem):
+        return Verdict.invalid(error.reason, str(error))
+    return Verdict.failed(f"judge_{error.kind}", str(error)[:_MAX_FAILURE_CHARS])
 
 
 def _view(response: str, model: RewardModel) -> str | None:

@@ -250,7 +250,9 @@ def _action(action: JSON) -> JSON:
 
 def _choice(row: Row) -> JSON:
     params: JSON = {"choices": _choices(row.options)} if row.options else {}
-    if row.grading_mode in _EXTRACT:
+    if row.grading_mode is not None:
+        if row.grading_mode not in _EXTRACT:
+            raise Unprocessable(f"the row's 'grading_mode' must be one of {', '.join(_EXTRACT)}, or be left out")
         params["extract"] = _EXTRACT[row.grading_mode]
     return _judged("multiple_choice", row.expected_answer, **params)
 

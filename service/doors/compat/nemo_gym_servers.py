@@ -67,7 +67,7 @@ def _instructions(row: JSON) -> JSON:
 
 def _ruler2(row: JSON) -> JSON:
     if row.get("eval_type") == "multichoice":
-        return _plain("swerl_llm_judge", row)
+        return {"verifier": "multiple_choice", "reference": row.get("expected_answer")}
     return _own("ruler2", row)
 
 
@@ -175,7 +175,7 @@ def server_of(url_server: str | None, row: Mapping[str, Any]) -> str | None:
     name = agent_of(row)
     server = _named(name.lower().replace("-", "_")) if name is not None else None
     server = server or next((told for field, told in _TABLE["told_by"].items() if field in row), None)
-    if server is None and "library_reward" not in row and any(field.startswith("judge_") for field in row):
+    if server is None and "library_reward" not in row and any(field.startswith(("judge_", "verdict")) for field in row):
         raise Unprocessable("the row records a judge, and may be of several servers; name its server in the URL")
     return None if server is None else server_of(server, row)
 

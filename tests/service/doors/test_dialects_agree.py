@@ -302,10 +302,35 @@ def test_recipes_compose_what_was_done_and_what_was_said(served: Any) -> None:
 def test_a_response_that_ends_in_a_call_has_no_answer_whatever_its_verifier(served: Any) -> None:
     """A verifier that was given the empty text would pay it where nothing is what is wanted."""
     items: list[JSON] = []
-    for verifier, reference in (("math", "12"), ("exact_match", "")):
+    for verifier, reference in (("math", "12"), ("instruction_following", NO_COMMA)):
         judge: JSON = {"verifier": verifier}
         items += [judge | {"reference": reference}, {"checks": [judge], "reference": reference}]
     sent = [item | {"response": chat(CALLED_AND_SAID)} for item in items]
     reply = httpx.post(f"{served.url}/v1/score", json={"items": sent}, timeout=PATIENCE_S).json()
     assert [(each["status"], each["reward"]) for each in reply["results"]] == [("ok", 0.0)] * 4
     assert [each["reason"] for each in reply["results"][::2]] == ["no_answer"] * 2
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        {"verifier": "exact_match", "reference": ""},
+        {"verifier": "multiple_choice", "reference": "E", "params": {"choices": ["x", "y"]}},
+        {"verifier": "judge", "reference": "Paris"},
+        {"verifier": "judge", "params": {"mode": "reference"}},
+        {"recipe": "math_then_judge", "reference": "12"},
+    ],
+)
+def test_whether_a_task_is_judged_is_not_for_the_response_to_say(served: Any, task: JSON) -> None:
+    responses: list[Any] = ["\\boxed{12}", "x", "", chat(CALLED_AND_SAID)]
+    statuses = set(statuses_of(served, [task | {"response": response} for response in responses]))
+    assert len(statuses) == 1
+    assert "ok" not in statuses
+
+
+def statuses_of(served: Any, items: list[JSON]) -> list[str]:
+    reply = httpx.post(f"{served.url}/v1/score", json={"items": items}, timeout=PATIENCE_S).json()
+    return [each["status"] for each in reply["results"]]
+
+
+NO_COMMA: JSON = {"instruction_id_list": ["punctuation:no_comma"], "kwargs": [{}]}

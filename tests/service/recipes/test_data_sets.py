@@ -52,6 +52,15 @@ def test_a_row_is_the_reference_of_a_response_and_nothing_else_is_said(scorer: S
         assert found == _wanted(row), (row["set"], results)
 
 
+def test_a_row_may_be_text_if_no_label_makes_it_a_reference() -> None:
+    rows = [row["row"] for row in ROWS if row["status"] == "ok" and "label" not in row]
+    assert rows
+    for row in rows:
+        assert KNOWN.read(json.dumps(row), None) == KNOWN.read(row, None)
+    assert KNOWN.read('{"a": "b"}', None) is None
+    assert KNOWN.read("{x}", None) is None
+
+
 def test_rows_of_a_file_are_judged_the_same(scorer: Scorer) -> None:
     columns = Columns()
     for row in ROWS:

@@ -341,6 +341,15 @@ def test_answers_end_at_the_first_that_is_none() -> None:
     assert repl.replies_of(b'{"env": 0, "messages": [{"severity": "\xff", "data": ""}]}') == []
 
 
+@pytest.mark.parametrize("code", ["theorem goal : 2 + 3 = 5 := by norm_num", "", "sorry"])
+def test_boxes_without_lean_judge_no_response(code: str) -> None:
+    class Others(Scripted):
+        languages = frozenset(["python"])
+
+    verdict = scripted(Others(), code)
+    assert (verdict.status, verdict.reason) == (Status.FAILED, "language_unavailable")
+
+
 def test_commands_are_lines_of_json() -> None:
     text = repl.input_of([{"cmd": "a\n\nb ∀ \ud800"}, {"pickleTo": "x", "env": 3}]).decode()
     assert text == '{"cmd": "a\\n\\nb ∀ ?"}\n\n{"pickleTo": "x", "env": 3}\n\n'

@@ -136,6 +136,14 @@ def test_rows_hold_the_entry_in_several_ways(found: Found) -> None:
     assert [verdict.score for verdict in verdicts] == [1.0] * len(params)
 
 
+@pytest.mark.parametrize(
+    "form", ["**Answer:** **{}**", "**{}**", "<answer>**{}**</answer>", "Final answer:\n\n**{}**."]
+)
+def test_bold_type_is_not_a_part_of_an_answer(found: Found, form: str) -> None:
+    row = row_of("knights_knaves")
+    assert judge(found, form.format(row.solution.rstrip(".")), row.entry).score == 1.0
+
+
 def _with(name: str, answer: str | None = None, **metadata: Any) -> dict[str, Any]:
     entry = copy.deepcopy(row_of(name).entry)
     entry["metadata"] |= metadata

@@ -542,6 +542,7 @@ def test_a_reference_is_a_label_or_a_text(reference: str, choices: Any) -> None:
 def test_a_bad_reference_is_the_callers_to_mend(params: dict[str, Any], reason: str) -> None:
     verdict = judge("A", MultipleChoiceParams(**params))
     assert (verdict.status, verdict.score, verdict.reason) == (Status.INVALID, None, reason)
+    assert "(" not in verdict.detail["message"]
 
 
 @table("bad", [{}, {"reference": []}, {"reference": "A", "choices": []}, {"reference": "A", "letters": ""}])

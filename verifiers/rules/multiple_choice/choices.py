@@ -107,7 +107,7 @@ def _read(
     options = Options(texts, multi)
     expected = _expected(reference, options)
     if expected is None:
-        clipped = clip(str(reference)) or ""
+        clipped = clip(reference if isinstance(reference, str) else ", ".join(reference)) or ""
         return Verdict.invalid("reference_not_a_choice", f"reference {clipped!r}: expected among {list(options.texts)}")
     return Question(options, expected)
 

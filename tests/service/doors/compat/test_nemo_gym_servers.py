@@ -82,6 +82,8 @@ def test_an_agent_names_the_longest_server_in_its_name() -> None:
         {"max_dist": 0.1},
         {"judge_evaluations": [{"response": "[[A=B]]"}]},
         {"judge_output": "A"},
+        {"verdict": "correct"},
+        {"options": [{"A": "x"}, {"B": "4"}], "grading_mode": "strict"},
         {"rubric_judgements": []},
         {"judge_rating": 2, "judge_text": "The rating is: [[2]]"},
         {"grading_id": "g-1"},
@@ -172,6 +174,8 @@ def json_call(name: str, **arguments: Any) -> str:
 
 HUGE = 10**400
 OPTIONS = {"A": "CCC", "B": "CCO"}
+SAID = said("x")["response"]["output"][0]
+PATCHES = {"expected_answer": ["B", "C", "E"], "options": [{letter: "a patch"} for letter in "ABCD"]}
 PARIS = {"expected_answer": "Paris"}
 BOXED = {"extracted_answer": "-3", "accuracy": True}
 COUNT = {"initial_count": 3, "expected_count": 4}
@@ -354,7 +358,8 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
         ({}, [RENAME], None),
     ],
     "swebench": [
-        ({"model_patch": "+a", "resolved": True}, [], 1.0),
+        ({"model_patch": "+a", "resolved": True}, [], None),
+        ({"model_patch": None, "resolved": True}, "+a", None),
         ({"model_patch": "+a", "resolved": True}, "```diff\n+a\n```", 1.0),
         ({"model_patch": "+a", "resolved": True}, "```diff\n+b\n```", None),
         ({"model_patch": "+a"}, [], None),
@@ -547,6 +552,11 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
     "newton_bench": [
         ({"extracted_law": "x", "rmsle": 3.0, "symbolic_equivalent": True}, "<final_law>x</final_law>", 0.3),
         ({"extracted_law": "x", "rmsle": 9.0, "symbolic_equivalent": False}, "<final_law>x</final_law>", -0.65),
+        (
+            {"extracted_law": "x", "rmsle": 0.0, "symbolic_equivalent": True},
+            "<final_law>x</final_law>\n\nNo, that is wrong. I take it back.",
+            None,
+        ),
         ({"extracted_law": "x", "rmsle": HUGE, "symbolic_equivalent": True}, "<final_law>x</final_law>", -0.4),
     ],
     "nvarc": [
@@ -566,7 +576,24 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
         ({"extracted_model_output": "x", "is_correct_plus": HUGE}, "x", None),
     ],
     "reasoning_gym": [({"extracted_answer": "x", "score": HUGE}, "x", None)],
-    "code_fim": [({"extracted_model_output": "x", "passed": HUGE}, "x", None)],
+    "code_fim": [
+        ({"extracted_model_output": "x", "passed": HUGE}, "x", None),
+        ({}, [SAID, *called("f")], None),
+    ],
+    "swerl_llm_judge": [
+        (PATCHES, "<solution>The answer is B</solution>", 1.0),
+        (PATCHES, "<solution>[c]</solution>", 1.0),
+        (PATCHES, "<solution>A</solution><solution>[c]</solution>", 0.0),
+        (PATCHES, "<solution>A</solution>", 0.0),
+        (PATCHES, "<solution>B or C</solution>", 0.0),
+        (PATCHES, "It is not <solution>B</solution>", 0.0),
+        (PATCHES, "<solution>[B]", 0.0),
+        ({**PATCHES, "grading_mode": "strict"}, "<solution>[B]</solution>", 1.0),
+        ({**PATCHES, "grading_mode": "strict"}, "<solution>The answer is B</solution>", 0.0),
+        ({**PATCHES, "grading_mode": "kind"}, "<solution>B</solution>", None),
+        ({**PATCHES, "expected_answer": "E"}, "<solution>B</solution>", None),
+        ({"expected_answer": "B"}, "<solution>B</solution>", 1.0),
+    ],
     "structured_outputs": [
         (SCHEMA, '{"a": 1}', 1.0),
         (SCHEMA, '{"a": 1, "b": 2}', 0.0),
@@ -626,7 +653,9 @@ def test_each_server_pays_what_it_should(served: Served, server: str) -> None:
         assert judged == (reward if reward is None else pytest.approx(reward)), (row, response, answered.text)
 
 
-@pytest.mark.parametrize("server", ["calendar", "graphwalks", "ruler2", "spartqa", "structeval", "math_with_code"])
+@pytest.mark.parametrize(
+    "server", ["calendar", "graphwalks", "ruler2", "spartqa", "structeval", "math_with_code", "simpleqa"]
+)
 def test_a_response_that_ends_in_a_call_has_no_answer(served: Served, server: str) -> None:
     row, response, reward = next(case for case in MUST[server] if case[2])
     body = said(str(response), **row)

@@ -43,6 +43,11 @@ REASONING: JSON = {
     "difficulty": 2,
     "evaluation_criteria": ["事实准确性", "逻辑连贯性", "表述清晰度"],
 }
+CALLED: JSON = {
+    "role": "assistant",
+    "content": "\\boxed{3}",
+    "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
+}
 PERMUTE = """```python
 import itertools
 
@@ -127,8 +132,13 @@ def test_rows_for_a_judge_are_not_judged_where_no_model_is_configured(served: Se
         {**REASONING, "tag": "RLVR", "ground_truth": "Muscles", "response": "Therefore, the answer is muscles."},
         {**REASONING, "reward_weights": weights, "response": "Rayleigh."},
         {**bare, "reward_weights": weights, "response": "x"},
+        *({**REASONING, "response": response} for response in ("", [CALLED])),
+        *(
+            {"id": "1", "recipe": "math_then_judge", "reference": "3", "response": text}
+            for text in ("\\boxed{3}", "", [CALLED])
+        ),
     )
-    assert [(result["status"], result["reward"]) for result in results] == [("failed", None)] * 4
+    assert [(result["status"], result["reward"]) for result in results] == [("failed", None)] * 9
     assert {result["reason"] for result in results} == {"judge_not_configured"}
 
 
