@@ -21,8 +21,8 @@ _NOT_ASKED = " "
 _SHOWN_CHARS = 110
 _WHY = {
     "Math-Verify's own tests": "two of its labels take the last formula of a sentence for the answer",
-    "MATH-V, real answers": "three of its labels call an answer wrong that states the letter of the key (`doubt` says so)",
-    "recorded verdicts": "one row of three wants a polynomial factored, which its question says and its reference does not",
+    "MATH-V, real answers": "three labels call an answer wrong that states the key's letter (`doubt` says so)",
+    "recorded verdicts": "one row of three wants a polynomial factored, as its question says, and its reference does not",
 }
 
 
