@@ -9,6 +9,7 @@ number, and the caller tries again.
 """
 
 import statistics
+from hashlib import blake2b
 from typing import Any, Final
 
 import msgspec
@@ -87,8 +88,10 @@ def member(item: ScoreItem, given: str | msgspec.UnsetType, row: JSON, *, is_com
     own = response.get("id") if isinstance(response, dict) else None
     # A trainer comes back to a task: its groups follow each other.
     named = {"id": f"nemo_gym/{task}/{row.get('principle')}"[:256], "again": True} if task is not None else {}
-    known = own or row.get("_ng_rollout_index")
-    fields |= {**named, **({} if known is None else {"member": str(known)[:128]})}
+    known = [own or None, row.get("_ng_rollout_index")]
+    if known != [None, None]:  # an id alone may be that of several responses
+        fields["member"] = blake2b(encode([*known, response]), digest_size=24).hexdigest()
+    fields |= named
     item.group = msgspec.Raw(encode(fields))
     return item
 

@@ -98,6 +98,11 @@ async def test_a_cohort_is_verified_when_it_is_whole_and_the_next_one_after_it(j
         for epoch in range(2):
             cohort = [row(epoch, at, "x" * (at + 1)) for at in range(3)]
             assert await rewards(VERIFY, {"size": 3}, cohort) == [1, 2, 3]
+        same = [
+            {**each, "response": {**each["response"], "id": "r"}}
+            for each in (row(5, at, "x" * (at + 1)) for at in range(3))
+        ]
+        assert await rewards(VERIFY, {"size": 3}, same) == [1, 2, 3]  # the original does not read the id
         votes = [row(9, at, f"\\boxed{{{text}}}") for at, text in enumerate(("1/2", "3", "0.5"))]
         path = "/compat/nemo_gym/math_with_judge/verify"
         assert await rewards(path, {"size": 3, "method": "majority"}, votes) == [1, 0, 1]
