@@ -71,8 +71,8 @@ def result_of(partition: Partition, name: str | int, options: Majority, missing:
             None, decision.reason, f"no response could be judged: {'; '.join([*causes][:_SHOWN_CAUSES])}"
         )
     if decision.reason == "no_answers" and partition.group.verifier == "multiple_choice":
-        message = f"{decision.message}; if labels are not A, B, ..., name them in params.letters or params.choices"
-        decision = Decision(None, decision.reason, message)
+        hint = "if labels are not A, B, ..., name them in params.letters or params.choices"
+        decision = Decision(None, decision.reason, f"{decision.message}; {hint}")
     if decision.winner is not None and partition.unfit >= voters:
         decision = Decision(None, "no_majority", "most responses give an answer that is right for no task")
     classes = {at: number for number, positions in enumerate(partition.classes) for at in positions}

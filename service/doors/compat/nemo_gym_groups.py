@@ -71,7 +71,7 @@ def is_comparison(server: str | None, row: JSON) -> bool:
 
 def comparison_item(row_input: str | list[Message], response: list[Message]) -> ScoreItem:
     """The item of a rollout of genrm_compare."""
-    return ScoreItem(_text_of(response), verifier="judge", prompt=row_input)
+    return ScoreItem(_text_of(response), verifier="judge", prompt=_asked(row_input))
 
 
 def member(item: ScoreItem, given: str | msgspec.UnsetType, row: JSON, *, is_compared: bool) -> ScoreItem:
@@ -109,7 +109,7 @@ async def compare(
     named = options.fields()
     group = Group(
         responses=[_text_of(each.output) for each in body.response_objs],
-        prompt=body.conversation_history,
+        prompt=_asked(body.conversation_history),
         params=msgspec.Raw(encode(named.get("params", {}))),
     )
     [result] = (await scorer.score([group], msgspec.convert(fields, GroupOf).options, deadline)).groups
@@ -142,6 +142,14 @@ def _metrics(result: GroupResult) -> dict[str, float]:
         "tiebreak_usage_rate": sum(game[2] == game[3] for game in games) / len(games),
         "dropped_comparisons": float(result.detail["dropped"]),
     }
+
+
+def _asked(history: str | list[Message]) -> str | list[Message]:
+    """The prompt: one question stands as it is, without the name of its role before it."""
+    if isinstance(history, list) and len(history) == 1 and history[0].get("role") == "user":
+        content = history[0].get("content")
+        return content if isinstance(content, str) else history
+    return history
 
 
 def _text_of(output: list[Message]) -> str:

@@ -57,6 +57,7 @@ def test_compare_rewards_as_genrm_compare_does(judged: Served, grader: Grader) -
         reply = httpx.post(f"{judged.url}{COMPARE}", params=options, json=body, timeout=PATIENCE_S)
         assert reply.status_code == 200, reply.text
         assert reply.json()["rewards"] == pytest.approx(row["rewards"], abs=1e-9)
+        assert "user: q" not in grader.prompts[-1]  # a question stands as it is
         assert reply.json()["metrics"] == pytest.approx({**row["metrics"], "dropped_comparisons": 0})
 
 
