@@ -80,7 +80,7 @@ def test_copies_of_a_loser_are_not_rewarded(judged: Served, grader: Grader, rati
     options = {"method": "tournament", "tournament": {"rating": rating, "pairs": "all"}, "cache": "off"}
     [plain] = groups_of(judged, group, **options)
     [found] = groups_of(judged, group, **options, terms={"diversity": {"by": "ngrams"}})
-    expected = [0 if reward > 0 and at < 2 else reward for at, reward in enumerate(rewards(plain))]
+    expected = [0 if reward and reward > 0 and at < 2 else reward for at, reward in enumerate(rewards(plain))]
     assert rewards(found) == expected
     assert [member["score"] for member in found["members"]] == pytest.approx(scores, abs=0.001)
 
