@@ -200,10 +200,10 @@ class Hook:
     def in_groups(self, items: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         """The items of one call as members of the groups of their prompts. Items that are members already stay so.
 
-        Without `size` in the option `group`, the samples of a prompt in this call are its group.
+        Without `size` in the option `group`, the samples of a prompt in this call are its group, be it only one.
 
         Raises:
-            ValueError: A sample has no prompt, or is alone in this call and there is no `size`.
+            ValueError: A sample has no prompt.
         """
         members = list(items)
         if self.group is None:
@@ -214,16 +214,22 @@ class Hook:
                 positions.setdefault(_prompt_of(item), []).append(position)
         for of_prompt in positions.values():
             size = int(self.group.get("size") or len(of_prompt))
-            if "size" not in self.group and size == 1:
-                raise ValueError(
-                    "group: this trainer passes samples one by one; add `size`, the samples of each prompt"
-                )
             for start in range(0, len(of_prompt), size):
                 part = of_prompt[start : start + size]
                 name = f"{PROCESS}/{secrets.token_hex(8)}" if len(part) == size else None
                 for position in part:
                     members[position] = self.member(dict(items[position]), name, secrets.token_hex(8), size)
         return members
+
+    def _in_group(self, item: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The item of a call for one sample, as a member of the group of its prompt.
+
+        Raises:
+            ValueError: It has no prompt, or there is no `size`.
+        """
+        if self.group is not None and "size" not in self.group and "group" not in item:
+            raise ValueError("group: this trainer passes samples one by one; add `size`, the samples of each prompt")
+        return self.in_groups([item])[0]
 
     def item(
         self,
@@ -267,7 +273,7 @@ class Hook:
 
     async def score_one(self, item: Mapping[str, Any]) -> Result:
         """Score one sample. Calls within `gather_ms` share a request."""
-        return await self.client().score_one(self.in_groups([item])[0], cache=self.cache, explain=self.explain)
+        return await self.client().score_one(self._in_group(item), cache=self.cache, explain=self.explain)
 
     def score_blocking(self, items: Sequence[Mapping[str, Any]]) -> list[Result]:
         """As `score`, for code without an event loop."""
@@ -275,7 +281,7 @@ class Hook:
 
     def score_one_blocking(self, item: Mapping[str, Any]) -> Result:
         """As `score_one`, for code without an event loop. Calls of several threads share requests."""
-        return self.blocking_client().score_one(self.in_groups([item])[0], cache=self.cache, explain=self.explain)
+        return self.blocking_client().score_one(self._in_group(item), cache=self.cache, explain=self.explain)
 
     def reward(self, result: Result) -> float | None:
         """The reward of one sample; None means to abstain.

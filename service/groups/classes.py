@@ -14,7 +14,8 @@ alone, never on the order of the responses.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, islice
 from typing import Any, Final
@@ -60,6 +61,7 @@ MAX_COMPARED: Final = 32
 """Answers without keys beyond so many are not compared with each other, only with these."""
 _LISTED: Final = (CODE, "multiple_choice")
 """The verifiers whose answers are outputs or labels, not words of the model."""
+WRONG_FORM: Final = "wrong_form"
 _SILENT: Final = "no_response"
 """Why a list of messages of others alone is invalid: it has no answer."""
 _BATCH: Final = 4_096
@@ -89,8 +91,8 @@ class Partition:
     """Positions whose answer could not be found."""
     unfit: set[int] = field(default_factory=set)
     """Positions whose answer the verifier does not take for a reference: it is right for no task."""
-    withheld: set[int] = field(default_factory=set)
-    """Positions that say in the place of an answer that there is none."""
+    withheld: dict[int, str] = field(default_factory=dict)
+    """Positions whose answer does not count, and why: it says that there is none, or has not the form that is asked for."""
     message: str = ""
     """Why the group cannot be judged."""
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -105,6 +107,19 @@ class Partition:
     _beyond: set[str] = field(default_factory=set)
     """Answers that are not compared with each other."""
     _asked: set[Pair] = field(default_factory=set)
+
+    def withhold(self, answers: Collection[str], reason: str) -> None:
+        """Leave out these answers."""
+        self.withheld |= {at: reason for at, answer in enumerate(self.answers) if answer in answers}
+        self.answers = [None if at in self.withheld else answer for at, answer in enumerate(self.answers)]
+
+    def first_positions(self) -> dict[str, int]:
+        """The first position of each answer."""
+        positions: dict[str, int] = {}
+        for at, answer in enumerate(self.answers):
+            if answer is not None:
+                positions.setdefault(answer, at)
+        return positions
 
     def begin(self, texts: Mapping[str, str], keys: Mapping[str, Hashable]) -> None:
         """Start with a ballot for each answer that is too long to be compared. `texts` holds the others, each written
@@ -210,9 +225,10 @@ class Partition:
 class Classes:
     """Makes the classes of groups."""
 
-    def __init__(self, registry: Registry, judge: Judge) -> None:
+    def __init__(self, registry: Registry, judge: Judge, judge_anew: Judge) -> None:
+        """`judge_anew` takes no verdict from a cache."""
         self._registry = registry
-        self._judge = judge
+        self._judge, self._judge_anew = judge, judge_anew
         self.comparisons = 0
 
     async def of(self, groups: Sequence[Group]) -> list[Partition]:
@@ -291,13 +307,42 @@ class Classes:
             }
             p.answers = [_answer(outcome, text) for outcome, text in zip(p.results, p.group.responses, strict=True)]
             if p.group.verifier not in _LISTED:
-                withheld = {answer for answer in {*p.answers} if answer is not None and gives_none(answer)}
-                p.withheld = {at for at, answer in enumerate(p.answers) if answer in withheld}
-                p.answers = [None if at in p.withheld else answer for at, answer in enumerate(p.answers)]
+                p.withhold(
+                    {answer for answer in {*p.answers} if answer is not None and gives_none(answer)}, "no_answer"
+                )
+        sound = [p for p in partitions if not p.message]
+        await self._check_forms([p for p in sound if p.params.get("form", "any") != "any"])
+        await self._run_again([p for p in sound if p.group.verifier == CODE])
+        for p in sound:
             keys = self._keys(p)
             is_decided = p.group.verifier == "multiple_choice" or len(keys) == len({*p.answers} - {None})
             p.begin({} if is_decided else await self._all_written(p, pace), keys)
             await _keep(pace)
+
+    async def _check_forms(self, partitions: Sequence[Partition]) -> None:
+        """Leave out the answers that are wrong in form: each is judged against itself."""
+        asked = [(p, answer, at) for p in partitions for answer, at in p.first_positions().items()]
+        items = [self._item(p, p.group.responses[at], msgspec.Raw(encode(answer))) for p, answer, at in asked]
+        for (p, answer, _), result in zip(asked, await self._judge(items), strict=True):
+            if result.reason == WRONG_FORM:
+                p.withhold({answer}, WRONG_FORM)
+
+    async def _run_again(self, partitions: Sequence[Partition]) -> None:
+        """Find programs that print something else each time: equal texts are run once. Only those of the most frequent
+        outputs may win.
+        """
+        asked: list[tuple[Partition, str, int]] = []
+        for p in partitions:
+            counts = Counter(answer for answer in p.answers if answer is not None)
+            most = max(counts.values(), default=0)
+            asked += [(p, answer, at) for answer, at in p.first_positions().items() if counts[answer] == most]
+        items = [self._item(p, p.group.responses[at], msgspec.Raw(encode(_reference(p, None)))) for p, _, at in asked]
+        for (p, answer, at), result in zip(asked, await self._judge_anew(items), strict=True):
+            positions = {at for at, other in enumerate(p.answers) if other == answer}
+            if result.status != "ok":
+                p.unsettled |= positions
+            elif _answer(result, p.group.responses[at]) != answer or told.is_null(answer):
+                p.unfit |= positions
 
     async def _all_written(self, partition: Partition, pace: Pace) -> dict[str, str]:
         """The answers that can be compared, each written as a response."""

@@ -37,7 +37,7 @@ class Embeddings:
 
     async def novelty(self, texts: Sequence[str], pool: str, use: CacheMode, deadline: float) -> list[float]:
         """For each text, 1 less the mean cosine of its vector and each of the others', from 0 to 1. 0 for a blank text,
-        which is none of the others.
+        which is none of the others; 1 if there are no others.
 
         Raises:
             JudgeFailure: a text has no vector.
@@ -54,15 +54,20 @@ class Embeddings:
         shapes = {(reward.model, len(row), len(row[0])) for reward, row in zip(rewards, rows, strict=True)}
         if len(shapes) > 1 or any(count != 1 for _, count, _ in shapes):
             raise JudgeFailure("bad_upstream_body", f"pool {pool}: expected one vector for each text, of one model")
-        values = iter(await asyncio.to_thread(_unlikeness, [row[0] for row in rows]))
+        vectors = [row[0] for row in rows]
+        if not all(map(any, vectors)):
+            raise JudgeFailure("bad_upstream_body", f"pool {pool}: the vector of a text has length 0, and no direction")
+        values = iter(await asyncio.to_thread(unlikeness, vectors))
         return [next(values) if text.strip() else 0.0 for text in texts]
 
 
-def _unlikeness(vectors: Sequence[Sequence[float]]) -> list[float]:
+def unlikeness(vectors: Sequence[Sequence[float]]) -> list[float]:
+    """1 less the mean cosine of each vector and the others, from 0 to 1. None of the vectors has length 0."""
     if len(vectors) < 2:
-        return [0.0] * len(vectors)
+        return [1.0] * len(vectors)
     matrix = np.array(vectors, dtype=float)
-    matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), np.finfo(float).tiny)
+    matrix /= np.abs(matrix).max(axis=1, keepdims=True)  # the squares of the largest numbers have no double
+    matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
     cosines = matrix @ matrix.T
     means = (cosines.sum(axis=1) - cosines.diagonal()) / (len(vectors) - 1)
     return [float(value) for value in np.clip(1 - means, 0, 1)]

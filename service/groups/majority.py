@@ -71,6 +71,9 @@ def result_of(partition: Partition, name: str | int, options: Majority, missing:
         decision = Decision(
             None, decision.reason, f"no response could be judged: {'; '.join([*causes][:_SHOWN_CAUSES])}"
         )
+    if decision.reason == "no_answers" and partition.group.verifier == "multiple_choice":
+        hint = "if labels are not A, B, ..., name them in params.letters or params.choices"
+        decision = Decision(None, decision.reason, f"{decision.message}; {hint}")
     if decision.winner is not None and partition.unfit >= voters:
         decision = Decision(None, "no_majority", "most responses give an answer that is right for no task")
     classes = {at: number for number, positions in enumerate(partition.classes) for at in positions}
@@ -88,7 +91,7 @@ def result_of(partition: Partition, name: str | int, options: Majority, missing:
             is_right = at in voters
             member.status, member.score = "ok", float(is_right)
             member.reason = "majority" if is_right else "minority" if number is not None else read.reason
-            member.reason = "no_answer" if at in partition.withheld else member.reason
+            member.reason = partition.withheld.get(at, member.reason)
         member.reward = member.score
         members.append(member)
     return GroupResult(

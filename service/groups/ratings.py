@@ -12,6 +12,9 @@ _ELO_STEP: Final = 32.0
 _ELO_SCALE: Final = 400.0
 RANKING: Final = 3.5
 """The middle of a ranking from 1 (the first is much better) to 6."""
+WORST: Final = 1.0
+BEST: Final = 5.0
+"""The scale of the rating `scores`."""
 _PRIOR: Final = 0.5
 """Ties with an average player, which everybody is given: who won all games would else be infinitely strong."""
 _ROUNDS: Final = 200
@@ -52,6 +55,23 @@ def rate(rating: Rating, count: int, games: Sequence[Game]) -> list[float | None
             if rating == "win_loss":
                 rated = [2 * share - 1 for share in rated]
     return [value if number else None for value, number in zip(rated, played, strict=True)]
+
+
+def as_score(rating: Rating, value: float) -> float:
+    """A rating as a number from 0 to 1: the points that a game against an average player is worth, or the place on the
+    judge's scale.
+    """
+    match rating:
+        case "win_loss":
+            return (value + 1) / 2
+        case "bradley_terry":
+            return 1 / (1 + math.exp(-value))
+        case "elo":
+            return 1 / (1 + 10 ** (-value / _ELO_SCALE))
+        case "scores":
+            return min(1.0, max(0.0, (value - WORST) / (BEST - WORST)))
+        case _:
+            return value
 
 
 def _won(count: int, games: Sequence[Game]) -> list[float]:

@@ -89,6 +89,16 @@ class Terms(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=Tru
     diversity: Diversity | None = None
 
 
+def _check(advantages: Options | None) -> None:
+    """
+    Raises:
+        ValueError: advantages need what groups of responses have not.
+    """
+    if advantages is not None and advantages.filters.overlong is not None:
+        message = "needs lengths and a longest one, which only groups of POST /v1/group/advantages have; leave it out"
+        raise ValueError(f"advantages.filters.overlong {message}")
+
+
 class GroupOptions(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """How groups are rewarded."""
 
@@ -107,6 +117,9 @@ class GroupOptions(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     cache: CacheMode = "use"
     explain: bool = False
     run_id: RunId | None = None
+
+    def __post_init__(self) -> None:
+        _check(self.advantages)
 
 
 class GroupsRequest(GroupOptions, forbid_unknown_fields=True, kw_only=True):
@@ -127,7 +140,7 @@ class Member(msgspec.Struct):
     status: Status
     reward: float | None
     score: float | None
-    """The score or result before terms."""
+    """From 0 to 1: that of a judged response; of a tournament `as_score` of its rating. `reward` is the number that counts."""
     reason: str
     extracted: str | None = None
     answer_class: int | None = None
@@ -136,6 +149,8 @@ class Member(msgspec.Struct):
     """What was added to the score, or multiplied with it (`diversity`)."""
     advantage: Number | None = None
     """Null: do not train on this response."""
+    checks: list[dict[str, Any]] | None = None
+    """Of a recipe: the outcome of each check."""
     detail: dict[str, Any] = {}
 
 
@@ -202,6 +217,9 @@ class GroupOf(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=T
     terms: Terms = Terms()
     seed: Seed | None = 0
     advantages: Options | None = None
+
+    def __post_init__(self) -> None:
+        _check(self.advantages)
 
     @property
     def options(self) -> GroupOptions:

@@ -10,7 +10,8 @@ Only rewards of judged members count for terms, for the best and for advantages.
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
+from functools import partial
 from time import perf_counter
 from typing import Any, Final
 
@@ -18,7 +19,7 @@ import msgspec
 
 from service.advantages import max_at_k
 from service.advantages.compute import compute_advantages
-from service.advantages.schemas import Options, RewardGroup
+from service.advantages.schemas import RewardGroup
 from service.errors import BadRequest
 from service.groups import listwise, majority, terms, tournament
 from service.groups.classes import Classes, Partition
@@ -35,7 +36,7 @@ from service.groups.schemas import (
 )
 from service.groups.shown import shown
 from service.scoring.engine import Engine
-from service.wire import BatchRequest, Message, Result, ScoreItem
+from service.wire import BatchRequest, CacheMode, Message, Result, ScoreItem
 from verifiers.base import InvalidItem
 from verifiers.conversation import dialects
 from verifiers.judge.errors import JudgeFailure
@@ -60,18 +61,20 @@ class GroupScorer:
     ) -> GroupsResponse:
         """The rewards of each group, by `deadline` on the event loop's clock. `missing` members of each never came.
 
-        A request without terms and advantages gets those of the recipes that its groups name.
+        A request without terms, or without advantages, gets those of the recipes that its groups name.
         """
-        if options.terms != _NO_TERMS or options.advantages is not None:
+        own = {"terms"} if options.terms != _NO_TERMS else set()
+        own |= {"advantages"} if options.advantages is not None else set()
+        if len(own) == 2:
             return await _Scoring(self._engine, groups, options, deadline, self._embeddings, missing).run()
         named = [msgspec.structs.replace(group, id=_name(group, at)) for at, group in enumerate(groups)]
         by_recipe: dict[str | None, list[int]] = {}
         for at, group in enumerate(named):
-            by_recipe.setdefault(group.recipe if self._usual(group.recipe) else None, []).append(at)
+            by_recipe.setdefault(group.recipe if self._usual(group.recipe, own) else None, []).append(at)
         results: list[GroupResult | None] = [None] * len(named)
         summaries = []
         for recipe, positions in by_recipe.items():
-            theirs = msgspec.structs.replace(options, **self._usual(recipe))
+            theirs = msgspec.structs.replace(options, **self._usual(recipe, own))
             part = [named[at] for at in positions]
             answer = await _Scoring(self._engine, part, theirs, deadline, self._embeddings, missing).run()
             summaries.append(answer.summary)
@@ -79,17 +82,15 @@ class GroupScorer:
                 results[at] = result
         return GroupsResponse([result for result in results if result is not None], _sum(summaries))
 
-    def _usual(self, name: str | None) -> Mapping[str, Any]:
-        """The terms and advantages of a recipe's groups, decoded."""
+    def _usual(self, name: str | None, own: Set[str]) -> Mapping[str, Any]:
+        """The terms and advantages of a recipe's groups, decoded, without what the request has of its `own`."""
         recipe = None if name is None else self._engine.book.recipes.get(name)
         if recipe is None:
             return {}
+        fields = {"terms", "advantages"} & recipe.group.keys() - own
         try:
-            return {
-                field: msgspec.convert(recipe.group[field], kind)
-                for field, kind in (("terms", Terms), ("advantages", Options))
-                if field in recipe.group
-            }
+            usual = msgspec.convert({field: recipe.group[field] for field in fields}, GroupOptions)
+            return {field: getattr(usual, field) for field in fields}
         except msgspec.ValidationError as error:
             raise BadRequest(f"recipe {name}: group: {error}") from error
 
@@ -153,9 +154,12 @@ class _Scoring:
         if self._pace.is_over():
             await self._pace.rest()
 
-    async def _judged(self, items: Sequence[ScoreItem], *, is_recorded: bool = False) -> Sequence[Result]:
+    async def _judged(
+        self, items: Sequence[ScoreItem], *, is_recorded: bool = False, cache: CacheMode | None = None
+    ) -> Sequence[Result]:
         options = self._options
-        batch = BatchRequest(items, {}, options.cache, options.explain and is_recorded, self._deadline, is_recorded)
+        is_explained = options.explain and is_recorded
+        batch = BatchRequest(items, {}, cache or options.cache, is_explained, self._deadline, is_recorded)
         return (await self._engine.score(batch)).results if items else ()
 
     async def _scored(self) -> list[GroupResult]:
@@ -174,7 +178,7 @@ class _Scoring:
         ]
 
     async def _partitions(self) -> list[Partition]:
-        classes = Classes(self._engine.registry, self._judged)
+        classes = Classes(self._engine.registry, self._judged, partial(self._judged, cache="off"))
         partitions = await classes.of(self._groups)
         self._comparisons += classes.comparisons
         return partitions
@@ -328,7 +332,15 @@ def _text(response: str | list[Message]) -> str:
 def _member(result: Result) -> Member:
     # A verdict of the service always has one of the three statuses.
     status: Any = result.status
-    return Member(status, result.reward, result.reward, result.reason, result.extracted, detail=dict(result.detail))
+    return Member(
+        status,
+        result.reward,
+        result.score,
+        result.reason,
+        result.extracted,
+        checks=result.checks,
+        detail=dict(result.detail),
+    )
 
 
 def _group_of(name: str | int, members: list[Member]) -> GroupResult:
@@ -355,7 +367,7 @@ def _with_terms(
 ) -> None:
     """Add the terms to the rewards of judged members."""
     chosen = options.terms
-    scores = [member.score or 0.0 for member in members]
+    scores = [member.reward or 0.0 for member in members]
     factors: list[float] | None = None
     if chosen.diversity is not None:
         if chosen.diversity.by == "ngrams":
@@ -368,8 +380,9 @@ def _with_terms(
         member.terms = dict(added)
         member.reward = scores[at]
         if factors is not None:
-            member.terms["diversity"] = factors[at]
-            member.reward *= factors[at]
+            # Below 0 a smaller factor is a better reward: copies of a loser would win.
+            member.terms["diversity"] = factors[at] if scores[at] >= 0 else 1.0
+            member.reward *= member.terms["diversity"]
         member.reward += sum(added.values())
 
 

@@ -91,6 +91,59 @@ class _Refused(Exception):
         self.status, self.reason = status, reason
 
 
+def _other_response(key: str) -> _Refused:
+    message = f"group: the member {key!r} is another response; name each sample apart, by `member`"
+    return _Refused("invalid", "group_mismatch", message)
+
+
+def _over() -> _Refused:
+    return _Refused("failed", "group_over", "group: it is full or decided, and this is not one of its members")
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What tells a member of a job's group from the others."""
+
+    digest: str
+    """A hash of what all members have in common."""
+    key: str
+    mark: bytes
+
+    @classmethod
+    def of(cls, group: GroupOf, item: ScoreItem, at: int) -> "_Known":
+        """`at` is the item's position in the job: an id that says only this names no member."""
+        key = f"#{at}" if group.member is None and item.id == at else _key(group, item)
+        mark = blake2b(encode({"item": _plain(item), "group": group}), digest_size=12).digest()
+        return cls(_digest(group, item), key, mark)
+
+
+@dataclass(slots=True)
+class _Roll:
+    """The members of a group whose items have all come."""
+
+    size: int
+    digest: str
+    marks: dict[str, bytes] = field(default_factory=dict)
+    positions: list[int] = field(default_factory=list)
+
+    def passes_on(self, known: _Known) -> bool:
+        """Whether the member belongs to the next group of this name."""
+        if known.key in self.marks:
+            return self.marks[known.key] != known.mark
+        return len(self.marks) >= self.size
+
+    def join(self, known: _Known) -> _Refused | None:
+        """Add the member, or say why it is none."""
+        if known.digest != self.digest:
+            return _Refused("invalid", "group_mismatch", _MISMATCH)
+        if self.marks.get(known.key, known.mark) != known.mark:
+            return _other_response(known.key)
+        if known.key not in self.marks and len(self.marks) >= self.size:
+            return _over()
+        self.marks[known.key] = known.mark
+        return None
+
+
 class Singles:
     """Collects members of groups, and answers them. It runs in one event loop."""
 
@@ -152,11 +205,10 @@ class Singles:
         yield scored.summary
 
     async def groups_of(self, items: Sequence[ScoreItem]) -> list[list[int]]:
-        """The positions of the members of each group, if all of them are here. Of one name, so many as the size says are
-        a group, in their order.
+        """The positions of the members of each group, if all of them are here. Groups of one name follow each other as
+        they do when members come one by one; a member that belongs to none of them is with the last, which refuses it.
         """
-        groups: dict[tuple[str, int], list[int]] = {}
-        counts: Counter[str] = Counter()
+        rolls: dict[str, list[_Roll]] = {}
         pace = Pace()
         for at, item in enumerate(items):
             usual = self._usual(item)
@@ -166,25 +218,43 @@ class Singles:
                 group = _read(item, usual)
                 if group.id is None and item.prompt is None:
                     continue
-                name = _digest(group, item) if group.id is None else str(group.id)
-                groups.setdefault((name, counts[name] // group.size), []).append(at)
-                counts[name] += 1
+                known = _Known.of(group, item, at)
+                of_name = rolls.setdefault(known.digest if group.id is None else f"id/{group.id}", [])
+                rounds = 1 if group.id is not None and not group.again else _ROUNDS
+                roll = next((each for each in of_name if not (rounds > 1 and each.passes_on(known))), None)
+                if roll is None and len(of_name) < rounds:
+                    roll = _Roll(group.size, known.digest)
+                    of_name.append(roll)
+                roll = roll or of_name[-1]
+                roll.positions.append(at)
+                roll.join(known)
             if pace.is_over():
                 await pace.rest()
-        return list(groups.values())
+        return [roll.positions for of_name in rolls.values() for roll in of_name]
 
-    async def whole(self, items: Sequence[ScoreItem], deadline: float) -> list[Result]:
-        """The results of the members of one group, which have all come."""
+    async def whole(self, items: Sequence[ScoreItem], positions: Sequence[int], deadline: float) -> list[Result]:
+        """The results of the members of one group, which have all come. `positions` are those in the job."""
+        roll: _Roll | None = None
+        kept: dict[str, _Kept] = {}
+        outcomes: list[str | _Refused] = []
+        for item, at in zip(items, positions, strict=True):
+            group = _read(item, self._usual(item))
+            known = _Known.of(group, item, at)
+            roll = roll or _Roll(group.size, known.digest)
+            refusal = roll.join(known)
+            outcomes.append(refusal or known.key)
+            if refusal is None:
+                kept[known.key] = _Kept(item, group)
+        keys = sorted(kept, key=_by_number)
         try:
-            groups = [_read(item, self._usual(item)) for item in items]
-            if len({_digest(group, item) for group, item in zip(groups, items, strict=True)}) > 1:
-                raise _Refused("invalid", "group_mismatch", _MISMATCH)
-            kept = [_Kept(item, group) for item, group in zip(items, groups, strict=True)]
-            results = await self._rewarded([str(at) for at in range(len(kept))], kept, deadline)
-        except _Refused as refusal:
-            results = [_unjudged(refusal.status, refusal.reason, str(refusal))] * len(items)
+            rewarded = await self._rewarded(keys, [kept[key] for key in keys], deadline)
         except RequestError as error:
-            results = [_unjudged("failed", "group_unavailable", error.detail)] * len(items)
+            rewarded = [_unjudged("failed", "group_unavailable", error.detail)] * len(keys)
+        by_key = dict(zip(keys, rewarded, strict=True))
+        results = [
+            by_key[outcome] if isinstance(outcome, str) else _unjudged(outcome.status, outcome.reason, str(outcome))
+            for outcome in outcomes
+        ]
         return [msgspec.structs.replace(each, id=item.id) for each, item in zip(results, items, strict=True)]
 
     def members(self, batch: BatchRequest) -> set[int]:
@@ -214,8 +284,7 @@ class Singles:
         group = _read(item, self._usual(item))
         if group.method == "tournament" and item.verifier is None:
             item.verifier = "judge"
-        key = str(group.member) if group.member is not None else str(item.id) if item.id is not None else ""
-        key = key or secrets.token_hex(12)
+        key = _key(group, item) or secrets.token_hex(12)
         name, record = await self._join(group, item, key)
         answer = record.answer or await self._answer(name, record, deadline)
         if answer is None:
@@ -233,7 +302,6 @@ class Singles:
             )
         else:
             base, rounds = f"prompt/{RUN.get()}/{digest}", _ROUNDS
-        item = msgspec.structs.replace(item, group=msgspec.Raw(b""))
         encoded = encode({"item": _plain(item), "group": group})
         mark = blake2b(encoded, digest_size=12).hexdigest()
         plan = Plan(group.size, digest, time.time() + group.wait_s, ())
@@ -245,12 +313,11 @@ class Singles:
             if record.plan.digest != digest:
                 raise _Refused("invalid", "group_mismatch", _MISMATCH)
             if record.plan.is_known_otherwise(key, mark):
-                message = f"group: the member {key!r} is another response; name each sample apart, by `member`"
-                raise _Refused("invalid", "group_mismatch", message)
+                raise _other_response(key)
             if len(record.plan.members) == record.plan.size and name in self._watches:
                 self._watches[name].whole.set()
             return name, record
-        raise _Refused("failed", "group_over", "group: it is full or decided, and this is not one of its members")
+        raise _over()
 
     async def _joined(self, name: str, plan: Plan, key: str, encoded: bytes, mark: str) -> Seen | None:
         lock = self._joining.setdefault(name, asyncio.Lock())
@@ -399,9 +466,14 @@ class Singles:
         return [_result_of(member, first, result, about) for member in result.members]
 
 
+def _key(group: GroupOf, item: ScoreItem) -> str:
+    """The name of a member within its group; empty if it has none."""
+    return str(group.member) if group.member is not None else "" if item.id is None else str(item.id)
+
+
 def _by_number(key: str) -> tuple[int, str]:
-    """Sorts keys: numbers by their value."""
-    return (len(key), key) if key.isdecimal() else (sys.maxsize, key)
+    """Sorts keys: numbers and positions by their value."""
+    return (len(key), key) if key.removeprefix("#").isdecimal() else (sys.maxsize, key)
 
 
 def _read(item: ScoreItem, usual: Mapping[str, Any]) -> GroupOf:
@@ -455,7 +527,7 @@ def _unjudged(status: str, reason: str, message: str) -> Result:
 
 
 def _result_of(member: Member, item: ScoreItem, group: GroupResult, about: dict[str, Any]) -> Result:
-    """The result of a member. Its score is held to 0 and 1; its reward is the number of its group."""
+    """The result of a member. Its reward is the number of its group."""
     detail = {**member.detail, "group": about}
     if member.answer_class is not None:
         detail["answer_class"] = member.answer_class
@@ -465,11 +537,10 @@ def _result_of(member: Member, item: ScoreItem, group: GroupResult, about: dict[
         detail["advantage"] = member.advantage
     if member.status != "ok" and group.message:
         detail["message"] = group.message
-    score = None if member.score is None else min(1.0, max(0.0, member.score))
     return Result(
         0,
         member.status,
-        score,
+        member.score,
         member.reward,
         member.reason,
         item.verifier,
@@ -478,5 +549,6 @@ def _result_of(member: Member, item: ScoreItem, group: GroupResult, about: dict[
         detail,
         False,
         0.0,
+        checks=member.checks,
         recipe=item.recipe,
     )

@@ -93,11 +93,13 @@ def _grams(words: Sequence[str], n: int) -> list[int]:
 
 
 def distinctness(classes: Sequence[int | None]) -> list[float]:
-    """For each response, the share of the others that are of another class. One without a class is unlike all others."""
+    """For each response, the share of the others that are of another class. One without a class is unlike all others, and
+    so is the only one, as in DARLING's code.
+    """
     sizes = Counter(classes)
     rivals = len(classes) - 1
     if rivals < 1:
-        return [0.0] * len(classes)
+        return [1.0] * len(classes)
     return [(len(classes) - (sizes[own_class] if own_class is not None else 1)) / rivals for own_class in classes]
 
 

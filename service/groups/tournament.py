@@ -12,7 +12,7 @@ import msgspec
 
 from service.groups import pairings
 from service.groups.pairings import Pair
-from service.groups.ratings import RANKING, Game, levelled, rate
+from service.groups.ratings import BEST, RANKING, WORST, Game, as_score, levelled, rate
 from service.groups.schemas import Group, GroupResult, Member, Tournament
 from service.scoring.prepared_item import decoded_params
 from service.wire import Result, ScoreItem, encode
@@ -21,8 +21,6 @@ from verifiers.pace import Pace
 
 Judge = Callable[[Sequence[ScoreItem]], Awaitable[Sequence[Result]]]
 JUDGE: Final = "judge"
-_BEST, _WORST = 5.0, 1.0
-"""The ends of the scale of scores."""
 _NO_GAME: Final = "no_comparison"
 
 
@@ -148,7 +146,9 @@ class Contest:
         ratings = [rated[position] for position in positions]
         reasons = [self._reason(position) for position in positions]
         members = [
-            Member("failed" if value is None else "ok", value, value, reason if value is None else "rated")
+            Member("failed", None, None, reason)
+            if value is None
+            else Member("ok", value, as_score(self.options.rating, value), "rated")
             for value, reason in zip(ratings, reasons, strict=True)
         ]
         is_rated = any(value is not None for value in ratings)
@@ -176,9 +176,9 @@ class Contest:
         """The scores with those of responses that nobody is asked about: the worst without a text; the best if no
         response is there to be compared with, so that no score of a judge is below it.
         """
-        unasked = _BEST if not self.games and not self.faults else None
+        unasked = BEST if not self.games and not self.faults else None
         return [
-            _WORST if not text else unasked if score is None else score
+            WORST if not text else unasked if score is None else score
             for text, score in zip(self.texts, rated, strict=True)
         ]
 

@@ -62,8 +62,8 @@ class Groups(Protocol):
     async def groups_of(self, items: Sequence[ScoreItem]) -> list[list[int]]:
         """The positions of the members of each group."""
 
-    async def whole(self, items: Sequence[ScoreItem], deadline: float) -> list[Result]:
-        """The results of the members of one group."""
+    async def whole(self, items: Sequence[ScoreItem], positions: Sequence[int], deadline: float) -> list[Result]:
+        """The results of the members of one group; `positions` are those in the job."""
 
 
 class Runner:
@@ -220,7 +220,9 @@ class Runner:
             if part.singles:
                 await self._judge_alone(request, part.singles, deadline, record)
             if self._groups is not None:
-                rewarded = [self._groups.whole([request.items[at] for at in group], deadline) for group in part.groups]
+                rewarded = [
+                    self._groups.whole([request.items[at] for at in group], group, deadline) for group in part.groups
+                ]
                 results = chain.from_iterable(await together(rewarded))
                 members = chain.from_iterable(part.groups)
                 record.add((at, result) for at, result in zip(members, results, strict=True) if at in wanted)

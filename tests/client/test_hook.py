@@ -225,6 +225,7 @@ def test_the_samples_of_a_prompt_in_a_call_are_a_group() -> None:
     assert len({group["member"] for group in found}) == 6
     again = [item["group"]["id"] for item in hook.in_groups(items)]
     assert not set(again) & {group["id"] for group in found}
+    assert [item["group"]["size"] for item in hook.in_groups([*items[:4], hook.item("x", prompt="r")])] == [2] * 4 + [1]
 
 
 def test_a_part_of_a_group_is_named_by_its_prompt() -> None:
@@ -242,7 +243,7 @@ def test_names_of_groups_are_the_hooks(group: dict[str, Any]) -> None:
 def test_samples_without_a_group_are_refused() -> None:
     hook = Hook(verifier="math", group={"method": "majority"})
     with pytest.raises(ValueError, match="add `size`"):
-        hook.in_groups([hook.item("x", prompt="p")])
+        hook.score_one_blocking(hook.item("x", prompt="p"))
     with pytest.raises(ValueError, match="without a prompt"):
         hook.in_groups([hook.item("x"), hook.item("y")])
 

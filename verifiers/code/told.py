@@ -63,9 +63,14 @@ def value_of(image: bytes) -> str | None:
 
 
 def answer_of(outputs: Sequence[str]) -> str:
-    """All outputs as one answer."""
-    answer = json.dumps(outputs)
+    """All outputs as one answer, where a stand-in stays as it is."""
+    answer = json.dumps(outputs, ensure_ascii=False)
     return _digest(answer.encode()) if len(answer) > _MOST_BYTES else answer
+
+
+def is_null(answer: str) -> bool:
+    """Whether a function returned null for all inputs: as a program that prints nothing, it is right for no task."""
+    return not answer.startswith(STAND_IN) and all(output == "null" for output in json.loads(answer))
 
 
 def _digest(content: bytes) -> str:

@@ -9,6 +9,7 @@ number, and the caller tries again.
 """
 
 import statistics
+from hashlib import blake2b
 from typing import Any, Final
 
 import msgspec
@@ -70,7 +71,7 @@ def is_comparison(server: str | None, row: JSON) -> bool:
 
 def comparison_item(row_input: str | list[Message], response: list[Message]) -> ScoreItem:
     """The item of a rollout of genrm_compare."""
-    return ScoreItem(_text_of(response), verifier="judge", prompt=row_input)
+    return ScoreItem(_text_of(response), verifier="judge", prompt=_asked(row_input))
 
 
 def member(item: ScoreItem, given: str | msgspec.UnsetType, row: JSON, *, is_compared: bool) -> ScoreItem:
@@ -87,8 +88,10 @@ def member(item: ScoreItem, given: str | msgspec.UnsetType, row: JSON, *, is_com
     own = response.get("id") if isinstance(response, dict) else None
     # A trainer comes back to a task: its groups follow each other.
     named = {"id": f"nemo_gym/{task}/{row.get('principle')}"[:256], "again": True} if task is not None else {}
-    known = own or row.get("_ng_rollout_index")
-    fields |= {**named, **({} if known is None else {"member": str(known)[:128]})}
+    known = [own or None, row.get("_ng_rollout_index")]
+    if known != [None, None]:  # an id alone may be that of several responses
+        fields["member"] = blake2b(encode([*known, response]), digest_size=24).hexdigest()
+    fields |= named
     item.group = msgspec.Raw(encode(fields))
     return item
 
@@ -106,7 +109,7 @@ async def compare(
     named = options.fields()
     group = Group(
         responses=[_text_of(each.output) for each in body.response_objs],
-        prompt=body.conversation_history,
+        prompt=_asked(body.conversation_history),
         params=msgspec.Raw(encode(named.get("params", {}))),
     )
     [result] = (await scorer.score([group], msgspec.convert(fields, GroupOf).options, deadline)).groups
@@ -139,6 +142,14 @@ def _metrics(result: GroupResult) -> dict[str, float]:
         "tiebreak_usage_rate": sum(game[2] == game[3] for game in games) / len(games),
         "dropped_comparisons": float(result.detail["dropped"]),
     }
+
+
+def _asked(history: str | list[Message]) -> str | list[Message]:
+    """The prompt: one question stands as it is, without the name of its role before it."""
+    if isinstance(history, list) and len(history) == 1 and history[0].get("role") == "user":
+        content = history[0].get("content")
+        return content if isinstance(content, str) else history
+    return history
 
 
 def _text_of(output: list[Message]) -> str:

@@ -75,6 +75,13 @@ def test_a_response_without_an_answer_is_wrong_and_counts_for_the_share(served: 
     assert {(member["status"], member["reason"]) for member in found["members"]} == {("failed", "no_majority")}
 
 
+def test_digits_are_labels_if_params_say_so(served: Any) -> None:
+    group = {"verifier": "multiple_choice", "responses": ["The answer is 2", "2", "(3)"]}
+    bare, named = groups_of(served, group, {**group, "params": {"letters": "1234"}}, method="majority")
+    assert (bare["reason"], "params.letters" in bare["message"]) == ("no_answers", True)
+    assert rewards(named) == [1, 1, 0]
+
+
 def test_without_a_majority_nobody_is_wrong(served: Any) -> None:
     tie = {"verifier": "math", "responses": ["\\boxed{1}", "\\boxed{2}"]}
     silent = {"verifier": "math", "responses": ["", "no idea"]}
@@ -180,6 +187,10 @@ def test_scores_get_terms_and_advantages(served: Any) -> None:
     assert [member["advantage"] for member in found["members"]] == pytest.approx([0.05 - 0.1 / 6, 0, 0, 0])
     [plain] = groups_of(served, group, terms={"diversity": {}})
     assert rewards(plain) == pytest.approx([2 / 3, 2 / 3, 0, 0])
+    alone = {"verifier": "math", "reference": "4", "responses": ["so it is \\boxed{4}"]}
+    for by in ("classes", "ngrams"):
+        [only] = groups_of(served, alone, terms={"diversity": {"by": by}})
+        assert rewards(only) == [1.0]  # as DARLING's process_uid_group gives a group of one
     [short] = groups_of(served, {**group, "lengths": [1]}, terms={"length": 1})
     assert (short["status"], rewards(short)) == ("invalid", [None] * 4)
 
@@ -203,6 +214,11 @@ CALLS = {"fn_name": "f", "inputs": [[1, 2], [5, 6]], "outputs": [0, 0]}
         (INPUTS, [MULTIPLIES, ADDS, ADDS_TOO, MULTIPLIES, "1 / 0", ADDS], [0, 1, 1, 0, 0, 1]),
         (CALLS, ["f = lambda a, b: [a + b]", "def f(a, b): return (b + a,)", "def f(a, b): return a * b"], [1, 1, 0]),
         (INPUTS, ["import random\nprint(random.random())"] * 3, [None] * 3),
+        (INPUTS, ["import os\nprint(os.urandom(8).hex())"] * 3 + [ADDS], [None] * 4),
+        (INPUTS, ["import os\nprint(os.urandom(4000).hex())"] * 2 + [ADDS], [None] * 3),
+        (INPUTS, ["print('x' * 5000)", "print('xx' * 2500)", ADDS], [1, 1, 0]),
+        (CALLS, ["def f(a, b): pass"] * 2 + ["def f(a, b): return a + b"], [None] * 3),
+        (CALLS, ["def f(a, b): return a - 5 or None", "def f(a, b): return None if a == 5 else a - 5"], [1, 1]),
     ],
 )
 def test_programs_with_equal_outputs_are_one_class(
@@ -228,6 +244,7 @@ def test_members_keep_their_own_statuses(served: Any) -> None:
         (b'{"groups": [], "method": "nosuch"}', 422, ["method"]),
         (b'{"groups": [], "terms": {"nosuch": 1}}', 422, ["terms", "nosuch"]),
         (b'{"groups": [], "terms": {"length": 1e9}}', 422, ["terms", "length"]),
+        (b'{"groups": [], "advantages": {"filters": {"overlong": "mask"}}}', 422, None),
         (b'{"groups": [', 400, None),
         (b"{}", 422, ["groups"]),
     ],
@@ -282,6 +299,25 @@ def test_who_is_right_equals_all_others_who_are(
         in_order = (expected or [None] * len(responses))[:: 1 if asked is group else -1]
         assert rewards(found) == in_order, found
         assert found["reason"] == ("majority" if expected else "no_majority")
+
+
+@table(
+    ("form", "answers", "expected"),
+    [
+        ("simplified", ["6/4", "3/2", "3/2", "5"], [0, 1, 1, 0]),
+        ("simplified", ["6/4", "6/4", "6/4", "\\frac32"], [0, 0, 0, 1]),
+        ("decimal", ["\\frac12", "\\frac12", "0.5"], [0, 0, 1]),
+        ("fraction", ["0.5", "0.5", "\\frac12", "\\frac24", "3"], [0, 0, 1, 1, 0]),
+        ("decimal", ["\\frac12", "\\frac12"], [None, None]),
+    ],
+)
+def test_an_answer_that_is_wrong_in_form_has_no_vote(
+    served: Any, form: str, answers: list[str], expected: list[float | None]
+) -> None:
+    group = {"verifier": "math", "params": {"form": form}, "responses": boxed(*answers)}
+    [found] = groups_of(served, group, method="majority")
+    assert rewards(found) == expected, found
+    assert {member["reason"] for member in found["members"]} <= {"majority", "minority", "wrong_form", "no_answers"}
 
 
 @table(

@@ -17,6 +17,7 @@ from service.advantages import max_at_k
 from service.advantages.schemas import LengthReward
 from service.groups import pairings, ratings, terms
 from service.groups.classes import Partition
+from service.groups.embeddings import unlikeness
 from service.groups.majority import decide, entropy, result_of
 from service.groups.ratings import Game
 from service.groups.schemas import Group, Majority, Terms
@@ -138,7 +139,40 @@ def test_novelty_and_distinctness() -> None:
     assert terms.novelty(["a b c d", "a b c e", "A B C D"], 4) == [0.0, 1.0, 0.0]
     assert terms.novelty(["a b", "", "c"], 4) == [1.0, 0.0, 1.0]
     assert terms.distinctness([0, 0, 1, None]) == pytest.approx([2 / 3, 2 / 3, 1.0, 1.0])
-    assert terms.distinctness([0]) == [0.0]
+    assert terms.distinctness([0]) == terms.novelty(["a"], 4) == [1.0]
+
+
+@table(
+    ("vectors", "expected"),
+    [
+        ([[3.0, 4.0]], [1.0]),
+        ([[0.0, 1.0], [0.0, 2.0]], [0.0, 0.0]),
+        ([[1e308, 1e308], [0.0, 1.0]], [1 - 0.5**0.5] * 2),
+        ([[1e308] * 4, [1.0, 0.0, 0.0, 0.0]], [0.5, 0.5]),
+        ([[1e-308, 1e-308], [0.0, 1e-320]], [1 - 0.5**0.5] * 2),
+        ([[1.0, 0.0], [-1.0, 0.0]], [1.0, 1.0]),
+    ],
+)
+def test_unlikeness_is_that_of_directions(vectors: list[list[float]], expected: list[float]) -> None:
+    assert unlikeness(vectors) == pytest.approx(expected, abs=1e-9)
+
+
+@table(
+    ("rating", "value", "expected"),
+    [
+        ("win_loss", -1.0, 0.0),
+        ("win_loss", 0.0, 0.5),
+        ("points", 0.25, 0.25),
+        ("bradley_terry", 0.0, 0.5),
+        ("bradley_terry", math.log(3), 0.75),
+        ("elo", 400.0, 10 / 11),
+        ("scores", 1.0, 0.0),
+        ("scores", 3.0, 0.5),
+        ("scores", 7.5, 1.0),
+    ],
+)
+def test_a_rating_is_a_score_from_0_to_1(rating: Any, value: float, expected: float) -> None:
+    assert ratings.as_score(rating, value) == pytest.approx(expected)
 
 
 @table(

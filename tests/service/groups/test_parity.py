@@ -57,6 +57,7 @@ def test_compare_rewards_as_genrm_compare_does(judged: Served, grader: Grader) -
         reply = httpx.post(f"{judged.url}{COMPARE}", params=options, json=body, timeout=PATIENCE_S)
         assert reply.status_code == 200, reply.text
         assert reply.json()["rewards"] == pytest.approx(row["rewards"], abs=1e-9)
+        assert "user: q" not in grader.prompts[-1]  # a question stands as it is
         assert reply.json()["metrics"] == pytest.approx({**row["metrics"], "dropped_comparisons": 0})
 
 
@@ -98,6 +99,11 @@ async def test_a_cohort_is_verified_when_it_is_whole_and_the_next_one_after_it(j
         for epoch in range(2):
             cohort = [row(epoch, at, "x" * (at + 1)) for at in range(3)]
             assert await rewards(VERIFY, {"size": 3}, cohort) == [1, 2, 3]
+        same = [
+            {**each, "response": {**each["response"], "id": "r"}}
+            for each in (row(5, at, "x" * (at + 1)) for at in range(3))
+        ]
+        assert await rewards(VERIFY, {"size": 3}, same) == [1, 2, 3]  # the original does not read the id
         votes = [row(9, at, f"\\boxed{{{text}}}") for at, text in enumerate(("1/2", "3", "0.5"))]
         path = "/compat/nemo_gym/math_with_judge/verify"
         assert await rewards(path, {"size": 3, "method": "majority"}, votes) == [1, 0, 1]

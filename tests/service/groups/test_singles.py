@@ -3,6 +3,7 @@
 import itertools
 import random
 import threading
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -14,6 +15,7 @@ import pytest
 
 from tests.conftest import Serve
 from tests.service.redis_server import RedisServer
+from tests.tables import table
 from tests.waiting import PATIENCE_S
 
 JSON = dict[str, Any]
@@ -196,6 +198,8 @@ RECIPES = """
 recipes:
   short: {checks: [{verifier: math}], group: {size: 2, terms: {length: 1.0}}}
   named: {checks: [{verifier: math}], group: {terms: {length: 1.0}}}
+  ranked: {checks: [{verifier: math}], group: {terms: {length: 1.0}, advantages: {method: dr_grpo}}}
+  below: {checks: [{verifier: math, scale: pm1}], aggregate: additive, group: {terms: {diversity: {by: ngrams}}}}
   misspelt: {checks: [{verifier: math}], group: {terms: {lenght: 1.0}}}
 """
 
@@ -229,6 +233,14 @@ def test_a_recipe_says_how_its_items_are_rewarded_together(serve: Serve, tmp_pat
     own = {"groups": groups, "terms": {"length": 0.5}}
     reply = httpx.post(f"{url}/v1/groups/score", json=own, timeout=PATIENCE_S).json()
     assert [one["reward"] for one in reply["groups"][0]["members"]] == [1.25, 0.75]
+    ranked = {"groups": [{**whole, "recipe": "ranked"}], "terms": {"length": 0.5}}
+    [group] = httpx.post(f"{url}/v1/groups/score", json=ranked, timeout=PATIENCE_S).json()["groups"]
+    assert [(one["reward"], one["advantage"]) for one in group["members"]] == [(1.25, 0.25), (0.75, -0.25)]
+    wrong = {"groups": [{"reference": "1", "responses": ["\\boxed{2}"] * 2, "recipe": "below"}]}
+    [group] = httpx.post(f"{url}/v1/groups/score", json=wrong, timeout=PATIENCE_S).json()["groups"]
+    assert [(one["reward"], one["score"]) for one in group["members"]] == [(-1, 0)] * 2  # copies are no better
+    one = {"recipe": "below", "reference": "1", "prompt": "q", "response": "\\boxed{2}", "group": {"size": 1}}
+    assert [check["verifier"] for check in post(url, one)[0]["checks"]] == ["math"]
     refusal = httpx.post(
         f"{url}/v1/groups/score", json={"groups": [{**whole, "recipe": "misspelt"}]}, timeout=PATIENCE_S
     )
@@ -320,3 +332,29 @@ def test_a_job_takes_members_of_groups(served: Any) -> None:
         assert results[0]["reward"] == 1
         assert [result["reward"] for result in results[1:-1]] == [1.0] * 490 + [0.0] * 70
         assert (results[-1]["status"], results[-1]["reason"]) == ("invalid", "bad_group")
+
+
+@table(
+    ("members", "expected"),
+    [
+        ([(0, 2, "4"), (0, 2, "5"), (1, 2, "4")], [1, "group_mismatch", 1]),
+        ([(0, 2, "4"), (0, 2, "4"), (1, 2, "4")], [1, 1, 1]),
+        ([(0, 2, "4"), (1, 2, "5"), (1, 2, "5"), (0, 2, "4")], ["no_majority"] * 4),
+        ([(0, 2, "4"), (1, 2, "4"), (2, 2, "5"), (3, 2, "5")], [1, 1, "group_over", "group_over"]),
+        ([(0, 2, "4"), (1, 3, "4"), (1, 2, "4")], [1, "group_mismatch", 1]),
+        ([(None, 2, "4"), (None, 2, "4"), (None, 2, "5")], [1, 1, "group_over"]),
+    ],
+)
+def test_members_of_a_job_are_told_apart_as_single_ones_are(
+    served: Any, members: list[tuple[int | None, int, str]], expected: list[float | str]
+) -> None:
+    """The same items by /v1/score have the same verdicts."""
+    items = []
+    group_id = name()
+    for member, size, answer in members:
+        group = {"id": group_id, "size": size, "wait_s": PATIENCE_S}
+        items.append(item(f"\\boxed{{{answer}}}", group if member is None else {**group, "member": member}))
+    results = sorted(job(served, items)["results"], key=lambda result: int(result["index"]))
+    assert [one["reason"] if one["reward"] is None else one["reward"] for one in results] == expected
+    single = [one["reason"] if one["reward"] is None else one["reward"] for one in post(served.url, *items)]
+    assert Counter(single) == Counter(expected)  # who comes first is not said

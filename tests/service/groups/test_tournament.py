@@ -64,6 +64,29 @@ def test_chunks_play_by_themselves(judged: Served) -> None:
     assert [game[:2] for game in found["detail"]["games"]] == [[0, 1], [2, 3]]
 
 
+@table(
+    ("rating", "scores"),
+    [
+        ("win_loss", [0.25, 0.25, 1.0]),
+        ("points", [0.25, 0.25, 1.0]),
+        ("bradley_terry", [0.312, 0.312, 0.830]),
+        ("elo", [0.478, 0.478, 0.545]),
+        ("scores", [0.0, 0.0, 1.0]),
+    ],
+)
+def test_copies_of_a_loser_are_not_rewarded(judged: Served, grader: Grader, rating: str, scores: list[float]) -> None:
+    """And the score is from 0 to 1, by which trainers drop groups that are all right or all wrong."""
+    if rating == "scores":
+        grader.answer = scored
+    group = {"prompt": "Which is best?", "responses": ["x", "x", "xxxxx"]}
+    options = {"method": "tournament", "tournament": {"rating": rating, "pairs": "all"}, "cache": "off"}
+    [plain] = groups_of(judged, group, **options)
+    [found] = groups_of(judged, group, **options, terms={"diversity": {"by": "ngrams"}})
+    expected = [0 if reward and reward > 0 and at < 2 else reward for at, reward in enumerate(rewards(plain))]
+    assert rewards(found) == expected
+    assert [member["score"] for member in found["members"]] == pytest.approx(scores, abs=0.001)
+
+
 @pytest.mark.parametrize("pairs", ["circular", "swiss"])
 def test_the_order_of_responses_changes_no_reward(judged: Served, pairs: str) -> None:
     responses = [*FOUR, "x" * 7, "x" * 5, ""]
@@ -188,7 +211,7 @@ def test_a_list_that_makes_no_sense_is_invalid(judged: Served) -> None:
 
 
 def test_novelty_by_embeddings_is_one_less_the_mean_cosine(judged: Served, grader: Grader) -> None:
-    responses = ["x", "a", "aa", "b", " ", "ab" * 50_000]
+    responses = ["c", "a", "aa", "b", " ", "ab" * 50_000]
     group = {"verifier": "exact_match", "reference": "a", "responses": responses}
     terms = {"diversity": {"by": "embeddings"}}
     [found] = groups_of(judged, group, terms=terms, cache="off")
@@ -197,6 +220,8 @@ def test_novelty_by_embeddings_is_one_less_the_mean_cosine(judged: Served, grade
     expected = [1, 1 - (1 + half) / 4, 1 - (1 + half) / 4, 1 - half / 4, 0, 1 - 3 * half / 4]
     assert factors == pytest.approx(expected, abs=1e-4)  # of the last, the middle is left out
     assert rewards(found) == pytest.approx([0, factors[1], 0, 0, 0, 0])
+    [zero] = groups_of(judged, {**group, "responses": ["x", "a"]}, terms=terms, cache="off")
+    assert (zero["status"], zero["reason"], rewards(zero)) == ("failed", "judge_bad_upstream_body", [None] * 2)
     grader.trouble = lambda number: (400, "no")
     [failed] = groups_of(judged, group, terms=terms, cache="off")
     assert (failed["status"], rewards(failed)) == ("failed", [None] * 6)
