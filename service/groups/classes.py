@@ -161,9 +161,11 @@ class Partition:
             of_reference.setdefault(reference, {})[answer] = result
         turned: list[Pair] = []
         for reference, row in of_reference.items():
-            own = row.pop(reference, None)
-            is_unequal = own is not None and own.status == "ok" and own.score != 1.0
-            if is_unequal or all(result.status == "invalid" for result in (*row.values(), *([own] if own else ()))):
+            diagonal = row.pop(reference, None)
+            is_unequal = diagonal is not None and diagonal.status == "ok" and diagonal.score != 1.0
+            if is_unequal or all(
+                result.status == "invalid" for result in (*row.values(), *([diagonal] if diagonal else ()))
+            ):
                 self.unfit.update(self._open[reference])
                 turned += [(answer, reference) for answer in row if (answer, reference) not in self._asked]
                 continue
@@ -194,8 +196,8 @@ class Partition:
                 self.unsettled.update(positions)
                 by_answer[answer] = [len(self.ballots)]
                 self.ballots.append(sorted(positions))
-            most = max(len(self.ballots[number]) for number in by_answer[answer])
-            largest = tuple(number for number in by_answer[answer] if len(self.ballots[number]) == most)
+            top_size = max(len(self.ballots[number]) for number in by_answer[answer])
+            largest = tuple(number for number in by_answer[answer] if len(self.ballots[number]) == top_size)
             classes.setdefault(largest, []).extend(positions)
         sizes = {key: len(self.ballots[key[0]]) if len(key) == 1 else len(classes[key]) for key in classes}
         self.classes = [
@@ -251,11 +253,11 @@ class Classes:
     async def _compare(self, partitions: Sequence[Partition]) -> None:
         """Compare the answers of each group."""
         pace = Pace()
-        asked = [(partition, pair) for partition in partitions for pair in partition.pairs()]
-        while asked:
+        open_pairs = [(partition, pair) for partition in partitions for pair in partition.pairs()]
+        while open_pairs:
             results: dict[int, tuple[Partition, dict[Pair, Result]]] = {}
-            for start in range(0, len(asked), _BATCH):
-                batch = asked[start : start + _BATCH]
+            for start in range(0, len(open_pairs), _BATCH):
+                batch = open_pairs[start : start + _BATCH]
                 items: list[ScoreItem] = []
                 references: dict[tuple[int, str], msgspec.Raw] = {}
                 for partition, pair in batch:
@@ -267,7 +269,7 @@ class Classes:
                 self.comparisons += len(items)
                 for (partition, pair), result in zip(batch, await self._judge(items), strict=True):
                     results.setdefault(id(partition), (partition, {}))[1][pair] = result
-            asked = [(partition, pair) for partition, row in results.values() for pair in partition.take(row)]
+            open_pairs = [(partition, pair) for partition, row in results.values() for pair in partition.take(row)]
 
     def _partition(self, group: Group) -> Partition:
         """The group without answers, and what is wrong with it."""
@@ -321,23 +323,23 @@ class Classes:
 
     async def _check_forms(self, partitions: Sequence[Partition]) -> None:
         """Leave out the answers that are wrong in form: each is judged against itself."""
-        asked = [(p, answer, at) for p in partitions for answer, at in p.first_positions().items()]
-        items = [self._item(p, p.group.responses[at], msgspec.Raw(encode(answer))) for p, answer, at in asked]
-        for (p, answer, _), result in zip(asked, await self._judge(items), strict=True):
+        firsts = [(p, answer, at) for p in partitions for answer, at in p.first_positions().items()]
+        items = [self._item(p, p.group.responses[at], msgspec.Raw(encode(answer))) for p, answer, at in firsts]
+        for (p, answer, _), result in zip(firsts, await self._judge(items), strict=True):
             if result.reason == WRONG_FORM:
                 p.withhold({answer}, WRONG_FORM)
 
     async def _run_again(self, partitions: Sequence[Partition]) -> None:
-        """Find programs that print something else each time: equal texts are run once. Only those of the most frequent
+        """Find programs that print something else each time: equal texts are run once. Only those of the top_count frequent
         outputs may win.
         """
-        asked: list[tuple[Partition, str, int]] = []
+        firsts: list[tuple[Partition, str, int]] = []
         for p in partitions:
             counts = Counter(answer for answer in p.answers if answer is not None)
-            most = max(counts.values(), default=0)
-            asked += [(p, answer, at) for answer, at in p.first_positions().items() if counts[answer] == most]
-        items = [self._item(p, p.group.responses[at], msgspec.Raw(encode(_reference(p, None)))) for p, _, at in asked]
-        for (p, answer, at), result in zip(asked, await self._judge_anew(items), strict=True):
+            top_count = max(counts.values(), default=0)
+            firsts += [(p, answer, at) for answer, at in p.first_positions().items() if counts[answer] == top_count]
+        items = [self._item(p, p.group.responses[at], msgspec.Raw(encode(_reference(p, None)))) for p, _, at in firsts]
+        for (p, answer, at), result in zip(firsts, await self._judge_anew(items), strict=True):
             positions = {at for at, other in enumerate(p.answers) if other == answer}
             if result.status != "ok":
                 p.unsettled |= positions

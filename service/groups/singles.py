@@ -126,21 +126,21 @@ class _Roll:
     marks: dict[str, bytes] = field(default_factory=dict)
     positions: list[int] = field(default_factory=list)
 
-    def passes_on(self, known: _Known) -> bool:
+    def passes_on(self, arrival: _Known) -> bool:
         """Whether the member belongs to the next group of this name."""
-        if known.key in self.marks:
-            return self.marks[known.key] != known.mark
+        if arrival.key in self.marks:
+            return self.marks[arrival.key] != arrival.mark
         return len(self.marks) >= self.size
 
-    def join(self, known: _Known) -> _Refused | None:
+    def join(self, arrival: _Known) -> _Refused | None:
         """Add the member, or say why it is none."""
-        if known.digest != self.digest:
+        if arrival.digest != self.digest:
             return _Refused("invalid", "group_mismatch", _MISMATCH)
-        if self.marks.get(known.key, known.mark) != known.mark:
-            return _other_response(known.key)
-        if known.key not in self.marks and len(self.marks) >= self.size:
+        if self.marks.get(arrival.key, arrival.mark) != arrival.mark:
+            return _other_response(arrival.key)
+        if arrival.key not in self.marks and len(self.marks) >= self.size:
             return _over()
-        self.marks[known.key] = known.mark
+        self.marks[arrival.key] = arrival.mark
         return None
 
 
@@ -218,16 +218,16 @@ class Singles:
                 group = _read(item, usual)
                 if group.id is None and item.prompt is None:
                     continue
-                known = _Known.of(group, item, at)
-                of_name = rolls.setdefault(known.digest if group.id is None else f"id/{group.id}", [])
+                arrival = _Known.of(group, item, at)
+                of_name = rolls.setdefault(arrival.digest if group.id is None else f"id/{group.id}", [])
                 rounds = 1 if group.id is not None and not group.again else _ROUNDS
-                roll = next((each for each in of_name if not (rounds > 1 and each.passes_on(known))), None)
+                roll = next((each for each in of_name if not (rounds > 1 and each.passes_on(arrival))), None)
                 if roll is None and len(of_name) < rounds:
-                    roll = _Roll(group.size, known.digest)
+                    roll = _Roll(group.size, arrival.digest)
                     of_name.append(roll)
                 roll = roll or of_name[-1]
                 roll.positions.append(at)
-                roll.join(known)
+                roll.join(arrival)
             if pace.is_over():
                 await pace.rest()
         return [roll.positions for of_name in rolls.values() for roll in of_name]
@@ -239,12 +239,12 @@ class Singles:
         outcomes: list[str | _Refused] = []
         for item, at in zip(items, positions, strict=True):
             group = _read(item, self._usual(item))
-            known = _Known.of(group, item, at)
-            roll = roll or _Roll(group.size, known.digest)
-            refusal = roll.join(known)
-            outcomes.append(refusal or known.key)
+            arrival = _Known.of(group, item, at)
+            roll = roll or _Roll(group.size, arrival.digest)
+            refusal = roll.join(arrival)
+            outcomes.append(refusal or arrival.key)
             if refusal is None:
-                kept[known.key] = _Kept(item, group)
+                kept[arrival.key] = _Kept(item, group)
         keys = sorted(kept, key=_by_number)
         try:
             rewarded = await self._rewarded(keys, [kept[key] for key in keys], deadline)

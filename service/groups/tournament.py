@@ -54,7 +54,7 @@ class Contest:
         self.order = pairings.drawn(self.given, self.seed)
         self.texts = [self.given[at] for at in self.order]
         is_scored = self.options.rating == "scores"
-        self._playing = [place for place, text in enumerate(self.texts) if text or not is_scored]
+        self._playing = [seat for seat, text in enumerate(self.texts) if text or not is_scored]
 
     @property
     def is_over(self) -> bool:
@@ -69,7 +69,7 @@ class Contest:
         options, playing = self.options, self._playing
         if options.pairs == "swiss":
             points = self._points()
-            pairs = pairings.swiss_round([points[place] for place in playing], self._met, self._rounds)
+            pairs = pairings.swiss_round([points[seat] for seat in playing], self._met, self._rounds)
         else:
             pairs = self._fixed_pairs()
         self._rounds += 1
