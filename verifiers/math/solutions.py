@@ -1,6 +1,7 @@
 """Tells kinds of references apart, and finds the answer and GSM8K's annotations in a worked solution."""
 
 import re
+from collections import deque
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import cache
@@ -111,7 +112,7 @@ _SENTENCE_ENDS = "\n.。\u3000"
 
 def _behind_lead(text: str) -> int:
     """The place behind the last word for the answer, or its abbreviation, that is a sentence: `Ans. 7`, `We get 7. Answer. 5`; else 0."""
-    for match in reversed([*islice(_SHORT.finditer(text), _MAX_LEADS)]):
+    for match in reversed(deque(_SHORT.finditer(text, max(0, len(text) - _TAIL_CHARS)), _MAX_LEADS)):
         lead = words(match["lead"])
         is_whole = any(cue.kind in _ANSWERS and (cue.first, cue.stop) == (0, len(lead)) for cue in cues(lead))
         if is_whole:
@@ -121,7 +122,9 @@ def _behind_lead(text: str) -> int:
 
 _ANSWERS = frozenset([Kind.ANSWER, Kind.RESULT])
 _SHORT = re.compile(r"(?:^|(?<=[.。!?\n])\s{0,4})(?P<lead>[^\W\d_][^.。!?\n]{1,24})\.(?=[ \n])")
-_MAX_LEADS = 200
+_TAIL_CHARS = 2_000
+_MAX_LEADS = 20
+"""So many short sentences at the end are looked at."""
 _HEADED = re.compile(r"【\s*答案\s*】\s*[:：]?([^【]{0,2000})")
 """The answer under its heading: 【答案】42【解析】6×7=42."""
 

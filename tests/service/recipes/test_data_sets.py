@@ -156,6 +156,8 @@ def test_a_set_that_is_told_by_the_columns_of_another_and_more_counts() -> None:
         ("So the answer is $x = 5$.", r"\boxed{5}", 1.0),
         ("Since $a>b$, the claim follows. Hence proved.", "proved", None),
         ("no box here, x = 5", r"\boxed{5}", None),
+        ("We see that it holds. " * 300 + "Answer. 5", r"\boxed{5}", 1.0),
+        ("We see that it holds. " * 300, r"\boxed{5}", None),
     ],
 )
 def test_a_solution_that_shows_no_answer_is_not_a_reference(
