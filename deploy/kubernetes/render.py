@@ -3,7 +3,6 @@
     deploy/prometheus/rules/rewardline.yml      ──► components/monitoring/prometheus-rule.yaml
     deploy/grafana/dashboards/rewardline.json   ──► components/dashboard/dashboard.yaml
     base, components                            ──► deploy/helm/rewardline/files
-    overlays, tests/deploy/golden/*/            ──► tests/deploy/golden/*.yaml
     service/settings.py                         ──► the names of variables in deploy/helm/rewardline/values.schema.json
 
 All these files are committed. A test compares them with what would be made now.
@@ -22,16 +21,7 @@ HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parents[1]
 RULES: Final = ROOT / "deploy/prometheus/rules/rewardline.yml"
 DASHBOARD: Final = ROOT / "deploy/grafana/dashboards/rewardline.json"
-GOLDEN: Final = ROOT / "tests/deploy/golden"
 CHART: Final = ROOT / "deploy/helm/rewardline"
-RENDERED: Final[Mapping[str, Path]] = {
-    "dev": HERE / "overlays/dev",
-    "prod": HERE / "overlays/prod",
-    "plain": GOLDEN / "plain",
-    "hardened": GOLDEN / "hardened",
-    "gvisor": GOLDEN / "gvisor",
-}
-"""The folders that are rendered as golden files, by the names of the files."""
 _OF_CHART: Final[Mapping[str, tuple[str, ...]]] = {
     "cpu": ("cpu-autoscaling/autoscalers.yaml",),
     "keda": ("keda/autoscalers.yaml",),
@@ -85,9 +75,7 @@ def dashboard() -> str:
 def schema() -> str:
     """The schema of the chart's values, in which settings are those of the service: Helm refuses a misspelt one."""
     values = json.loads((CHART / "values.schema.json").read_text(encoding="utf-8"))
-    for part in ("front", "boxHost"):
-        names = {"enum": sorted(settings.variables() - _SECRETS)}
-        values["properties"][part]["properties"]["settings"]["propertyNames"] = names
+    values["definitions"]["setting"]["enum"] = sorted(settings.variables() - _SECRETS)
     return json.dumps(values, indent=2) + "\n"
 
 
@@ -103,7 +91,6 @@ def copies() -> dict[Path, str]:
 def made(kit: tools.Tools) -> dict[Path, str]:
     """Every generated file, with the contents that it should have."""
     files = copies()
-    files |= {GOLDEN / f"{name}.yaml": kit.kustomize(folder) for name, folder in RENDERED.items()}
     # Helm replaces pods after a change of settings by an annotation, so names can stay the same.
     files[CHART / "files/base.yaml"] = _HASHED_NAME.sub(r"\1", kit.kustomize(HERE / "base"))
     for name, components in _OF_CHART.items():
