@@ -171,14 +171,17 @@ def _joints(locale: Mapping[str, Any], kinds: Sequence[str]) -> Words:
 
 
 def written() -> str:
-    """The words as the file holds them, one on a line."""
+    """The words as the file holds them: all that share a meaning on one line."""
     return "{" + ",\n".join(f"{_line(name)}: {_lines(table)}" for name, table in words().items()) + "}\n"
 
 
 def _lines(table: Any) -> str:
-    if isinstance(table, Mapping):
-        return "{" + ",\n".join(f"{_line(word)}:{_line(meaning)}" for word, meaning in table.items()) + "}"
-    return _line(table)
+    if not isinstance(table, Mapping):
+        return _line(table)
+    by_meaning: dict[str, list[str]] = {}
+    for word, meaning in table.items():
+        by_meaning.setdefault(_line(meaning), []).append(word)
+    return "[" + ",\n".join(f"[{meaning},{_line(words)}]" for meaning, words in by_meaning.items()) + "]"
 
 
 def _line(value: Any) -> str:

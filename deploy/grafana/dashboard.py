@@ -36,9 +36,9 @@ def dashboard() -> dict[str, Any]:
 
 def text() -> str:
     """The dashboard as JSON, with each panel on a line of its own."""
-    parts = dashboard()
-    panels = ",\n".join(json.dumps(panel) for panel in parts.pop("panels"))
-    return f'{json.dumps(parts)[:-1]}, "panels": [\n{panels}\n]}}\n'
+    fields = dashboard()
+    panels = ",\n".join(json.dumps(panel) for panel in fields.pop("panels"))
+    return f'{json.dumps(fields)[:-1]}, "panels": [\n{panels}\n]}}\n'
 
 
 def _variables() -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from deploy.kubernetes import tools
 from service import settings
@@ -55,6 +55,7 @@ metadata:
 data:
   rewardline.json: |
 """
+_COLUMNS: Final = 120
 _SECRETS: Final = frozenset(
     {"REWARDLINE_API_KEYS", "REWARDLINE_BOX_HOSTS_KEY", "REWARDLINE_JUDGE_FENCE_SECRET", "REWARDLINE_REDIS_URL"}
 )
@@ -76,7 +77,16 @@ def schema() -> str:
     """The schema of the chart's values, in which settings are those of the service: Helm refuses a misspelt one."""
     values = json.loads((CHART / "values.schema.json").read_text(encoding="utf-8"))
     values["definitions"]["setting"]["enum"] = sorted(settings.variables() - _SECRETS)
-    return json.dumps(values, indent=2) + "\n"
+    return _dense(values) + "\n"
+
+
+def _dense(value: Any, indent: int = 0) -> str:
+    """JSON with each list, and each object that fits, on one line."""
+    line = json.dumps(value)
+    if not isinstance(value, dict) or indent + len(line) <= _COLUMNS:
+        return line
+    fields = (f"{json.dumps(name)}: {_dense(field, indent + 2)}" for name, field in value.items())
+    return "{\n" + ",\n".join(" " * (indent + 2) + field for field in fields) + "\n" + " " * indent + "}"
 
 
 def copies() -> dict[Path, str]:
