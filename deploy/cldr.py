@@ -1,6 +1,6 @@
 """Writes the words of CLDR that the verifiers read, for every locale that Babel has: `python -m deploy.cldr`.
 
-The words of scales and units, the months, and the words that join a list. A word may mean one thing in one language and
+The words of scales and units, the months, and the words for "or" in lists. A word may mean one thing in one language and
 another elsewhere. The languages of the lexicon come first, and English first among them. A scale word is kept with what
 it means in each language.
 """
@@ -63,8 +63,7 @@ def words() -> dict[str, Any]:
         "units": _undotted(
             {word: _UNITS[unit] for word, unit in units.items() if unit and not _is_scale(scales.get(word, {}))}
         ),
-        "and": list(_meanings(lambda name, locale: _joints(locale, ("standard", "unit")))),
-        "or": list(_meanings(lambda name, locale: _joints(locale, ("or",)))),
+        "or": list(_meanings(lambda name, locale: _joints(locale))),
     }
 
 
@@ -162,12 +161,11 @@ def _units(language: str, locale: Mapping[str, Any]) -> Words:
                     yield name, unit
 
 
-def _joints(locale: Mapping[str, Any], kinds: Sequence[str]) -> Words:
-    for kind in kinds:
-        pattern = locale["list_patterns"].get(kind, {}).get("2", "")
-        between = pattern.partition("{0}")[2].partition("{1}")[0]
-        if any(map(str.isalpha, between)):
-            yield between.strip(" 、،"), None
+def _joints(locale: Mapping[str, Any]) -> Words:
+    pattern = locale["list_patterns"].get("or", {}).get("2", "")
+    between = pattern.partition("{0}")[2].partition("{1}")[0]
+    if any(map(str.isalpha, between)):
+        yield between.strip(" 、،"), None
 
 
 def written() -> str:

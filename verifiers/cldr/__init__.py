@@ -1,4 +1,4 @@
-"""Words of all languages, from CLDR: scales of numbers, months, units, and what joins a list.
+"""Words of all languages, from CLDR: scales of numbers, months, units, and the words for "or" in lists.
 
 `deploy/cldr.py` writes the file.
 """
@@ -41,5 +41,4 @@ def _rates() -> dict[str, str]:
 
 RATES: Final = _rates()
 """The unit that a word before a number divides by: 時速60km is 60 km/h."""
-AND: Final = frozenset(_WORDS["and"])
 OR: Final = frozenset(_WORDS["or"])

@@ -13,7 +13,7 @@ from service.advantages.compute import compute_advantages, group_size
 from service.advantages.schemas import AdvantagesRequest, AdvantagesResponse, Envelope, RewardGroup
 from service.doors.asgi import asgi_response
 from service.doors.asgi.request_body import read_body
-from service.doors.routes.openapi_parts import JSON, Refusal, answer_of, body_of, refused
+from service.doors.routes.openapi_parts import Operation
 from service.errors import MethodNotAllowed, TooLarge
 from service.limits.admission import Admission
 from service.settings import Settings
@@ -68,32 +68,19 @@ async def _decode(raws: Sequence[msgspec.Raw]) -> list[RewardGroup]:
     return groups
 
 
-def operation(components: JSON, refusal: Refusal) -> JSON:
-    """The route in the OpenAPI document. The schemas of its types are added to `components`."""
-    (request, response), schemas = msgspec.json.schema_components(
-        (AdvantagesRequest, AdvantagesResponse), ref_template="#/components/schemas/{name}"
-    )
-    components |= schemas
-    refusals = {
-        400: "Not JSON",
-        408: "The body stopped coming",
-        413: "More bytes or rewards than one request may hold",
-        415: "Not JSON, or an unknown Content-Encoding",
-        422: "Not of this shape, or a wrong number; `errors` names the field",
-        429: "Too much in flight; Retry-After says when to try again",
-        503: "Shutting down",
-    }
-    example = {
+OPERATION: Final = Operation(
+    *("POST", PATH, "group", "group_advantages", "Advantages of groups of rewards"),
+    "`groups[i]` belongs to the request's `groups[i]`. What was not judged (null) counts for nothing. An advantage that is "
+    "null is not to be trained on.",
+    {200: ("Every group has its answer", AdvantagesResponse)},
+    AdvantagesRequest,
+    {
         "preset": "trl",
         "filters": {"mean": {"low": 0.0, "high": 1.0}},
         "groups": [{"id": "p1", "rewards": [1, 0, None, 1]}, {"id": "p2", "rewards": [1, 1, 1, 1]}],
-    }
-    return {
-        "tags": ["group"],
-        "summary": "Advantages of groups of rewards",
-        "description": "`groups[i]` belongs to the request's `groups[i]`. What was not judged (null) counts for "
-        "nothing. An advantage that is null is not to be trained on.",
-        "operationId": "group_advantages",
-        "requestBody": body_of(request, example),
-        "responses": {"200": answer_of("Every group has its answer", response), **refused(refusals, refusal)},
-    }
+    },
+    refusals={
+        413: "More bytes or rewards than one request may hold",
+        422: "Not of this shape, or a wrong number; `errors` names the field",
+    },
+)

@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from service.doors.asgi import asgi_response
 from service.doors.asgi.request_body import cancelled_on_disconnect, read_body
-from service.doors.routes.openapi_parts import JSON, Refusal, answer_of, body_of, refused
+from service.doors.routes.openapi_parts import JSON, Operation
 from service.errors import MethodNotAllowed, TooLarge
 from service.groups.schemas import MAX_GROUPS, Envelope, Group, GroupOptions, GroupsRequest, GroupsResponse
 from service.groups.scoring import GroupScorer
@@ -119,33 +119,6 @@ async def rendered(answer: GroupsResponse) -> bytes:
 _SLICE_MEMBERS: Final = 256
 
 
-def operation(components: JSON, refusal: Refusal) -> JSON:
-    """The route in the OpenAPI document. The schemas of its types are added to `components`."""
-    (request, response), schemas = msgspec.json.schema_components(
-        (_documented(), GroupsResponse), ref_template="#/components/schemas/{name}"
-    )
-    # The names are those of types; another route has a `Group...`, and none of these.
-    components |= {name: schema for name, schema in schemas.items() if name not in components}
-    refusals = {
-        400: "Not JSON",
-        408: "The body stopped coming",
-        413: "More bytes, groups or responses than one request may hold",
-        415: "Not JSON, or an unknown Content-Encoding",
-        422: "Not of this shape; `errors` names the field",
-        429: "Too much in flight; Retry-After says when to try again",
-        503: "Shutting down",
-    }
-    return {
-        "tags": ["group"],
-        "summary": "Rewards of whole groups",
-        "description": "`groups[i]` belongs to the request's `groups[i]`, and `members[i]` to its `responses[i]`. A group "
-        "that cannot be judged costs the others nothing.",
-        "operationId": "score_groups",
-        "requestBody": body_of(request, EXAMPLE),
-        "responses": {"200": answer_of("Every group has its answer", response), **refused(refusals, refusal)},
-    }
-
-
 def _documented() -> Any:
     """`GroupsRequest` with plain JSON in place of raw bytes, because a schema cannot hold the defaults of raw bytes."""
     plain: dict[str, Any] = {"reference": (Any, None), "params": (dict[str, Any], {})}
@@ -174,3 +147,12 @@ EXAMPLE: Final[JSON] = {
         }
     ],
 }
+OPERATION: Final = Operation(
+    *("POST", PATH, "group", "score_groups", "Rewards of whole groups"),
+    "`groups[i]` belongs to the request's `groups[i]`, and `members[i]` to its `responses[i]`. A group that cannot be judged "
+    "costs the others nothing.",
+    {200: ("Every group has its answer", GroupsResponse)},
+    _documented(),
+    EXAMPLE,
+    refusals={413: "More bytes, groups or responses than one request may hold"},
+)

@@ -1,93 +1,13 @@
 """Describes the routes of interactions in the OpenAPI document, from the types that decode and answer them."""
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from service.doors.routes import interactions
-from service.doors.routes.openapi_parts import JSON, Operations, Refusal, answer_of, body_of, parameter
+from service.doors.routes.openapi_parts import Operation, parameter
 from service.interactions.schemas import ALIASES, ID_PATTERN, LEFT_OUT, Options, TurnAnswer, TurnRequest, View
 from service.wire import ScoreItem
-
-_ID = parameter("id", "path", {"type": "string", "pattern": ID_PATTERN}, example="row-17-sample-3")
-_UNREADABLE = {
-    400: "Not JSON",
-    408: "The body stopped coming",
-    413: "More bytes than an interaction may have",
-    415: "Not JSON, or an unknown Content-Encoding",
-    429: "Too much in flight, or too many open interactions in memory; Retry-After says when to try again",
-}
-_UNAVAILABLE = {401: "No API key, or an unknown one", 503: "Shutting down, or Redis cannot be asked; nothing is lost"}
-_NONE = {
-    404: "It was never opened, or not used for as long as it is kept",
-    410: "Its record is damaged: DELETE it, or open it anew",
-}
-
-
-def paths(refusal: Refusal) -> tuple[JSON, JSON]:
-    """The paths, and the schemas that they refer to. `refusal` makes the answer of a refused request from a
-    description.
-    """
-    (creation, turn, answer, view), schemas = msgspec.json.schema_components(
-        (creation_shape("InteractionRequest"), TurnRequest, TurnAnswer, View),
-        ref_template="#/components/schemas/{name}",
-    )
-    operation = Operations("interactions", refusal, _UNAVAILABLE).operation
-    question = "What is 7 times 8?"
-    example = {
-        "instance_id": "row-17-sample-3",
-        "verifier": "math",
-        "query": question,
-        "reference": "56",
-        "max_turns": 3,
-    }
-    opening = operation(
-        "open_interaction",
-        "Open an interaction",
-        "With the fields of an item of /v1/score less its response, and how the turns are to go. The reference stays on the "
-        "server: no answer ever holds it. An id of one's own makes it safe to ask again.",
-        {"201": answer_of("Opened", view), "200": answer_of("Open already, by a body that means the same", view)},
-        _UNREADABLE
-        | {
-            409: "An interaction of this id exists with another body",
-            422: "Not of this shape, or nothing could be judged by it, or a template holds the reference",
-        },
-        requestBody=body_of(creation, example),
-    )
-    messages = [{"role": "user", "content": question}, {"role": "assistant", "content": "It is \\boxed{54}."}]
-    taking = operation(
-        "take_turn",
-        "Take a turn",
-        "Judges the last assistant message. A turn that was taken is answered again as it was then; of one that could not be "
-        "judged nothing is kept, and it can be sent again.",
-        {"200": answer_of("The turn", answer)},
-        _UNREADABLE
-        | _NONE
-        | {
-            409: "Another turn is next, or this one was taken with other messages, or there are no more",
-            422: "Not of this shape, or a response that cannot be judged",
-            503: "Could not be judged now, or shutting down, or Redis cannot be asked; send the turn again",
-        },
-        parameters=[_ID],
-        requestBody=body_of(turn, {"messages": messages, "turn_index": 1}),
-    )
-    showing = operation(
-        *("show_interaction", "What became of it so far", "", {"200": answer_of("So far", view)}, _NONE),
-        parameters=[_ID],
-    )
-    finalizing = operation(
-        "finalize_interaction",
-        "End it",
-        "All but its outcome is forgotten at once, the reference too. Doing it again changes nothing.",
-        {"200": answer_of("What became of it", view)},
-        _NONE,
-        parameters=[_ID],
-    )
-    return {
-        interactions.ALL: {"post": opening},
-        interactions.ONE: {"get": showing, "delete": finalizing},
-        interactions.TURNS: {"post": taking},
-    }, schemas
 
 
 def creation_shape(name: str, *further_fields: tuple[str, Any, Any]) -> type[msgspec.Struct]:
@@ -106,3 +26,67 @@ def creation_shape(name: str, *further_fields: tuple[str, Any, Any]) -> type[msg
     by_name = {name: kind for name, kind, _ in fields}
     fields += [(alias, by_name[name], None) for alias, name in ALIASES.items()]
     return msgspec.defstruct(name, [*fields, *further_fields], forbid_unknown_fields=True)
+
+
+_ID = parameter("id", "path", {"type": "string", "pattern": ID_PATTERN}, example="row-17-sample-3")
+_QUESTION = "What is 7 times 8?"
+_UNAVAILABLE = {503: "Shutting down, or Redis cannot be asked; nothing is lost"}
+_UNREADABLE = {
+    413: "More bytes than an interaction may have",
+    429: "Too much in flight, or too many open interactions in memory; Retry-After says when to try again",
+} | _UNAVAILABLE
+_NONE = {
+    404: "It was never opened, or not used for as long as it is kept",
+    410: "Its record is damaged: DELETE it, or open it anew",
+} | _UNAVAILABLE
+OPERATIONS: Final = (
+    Operation(
+        *("POST", interactions.ALL, "interactions", "open_interaction", "Open an interaction"),
+        "With the fields of an item of /v1/score less its response, and how the turns are to go. The reference stays on the "
+        "server: no answer ever holds it. An id of one's own makes it safe to ask again.",
+        {201: ("Opened", View), 200: ("Open already, by a body that means the same", View)},
+        creation_shape("InteractionRequest"),
+        {"instance_id": "row-17-sample-3", "verifier": "math", "query": _QUESTION, "reference": "56", "max_turns": 3},
+        refusals=_UNREADABLE
+        | {
+            409: "An interaction of this id exists with another body",
+            422: "Not of this shape, or nothing could be judged by it, or a template holds the reference",
+        },
+    ),
+    Operation(
+        *("GET", interactions.ONE, "interactions", "show_interaction", "What became of it so far"),
+        "",
+        {200: ("So far", View)},
+        parameters=[_ID],
+        refusals=_NONE,
+    ),
+    Operation(
+        *("DELETE", interactions.ONE, "interactions", "finalize_interaction", "End it"),
+        "All but its outcome is forgotten at once, the reference too. Doing it again changes nothing.",
+        {200: ("What became of it", View)},
+        parameters=[_ID],
+        refusals=_NONE,
+    ),
+    Operation(
+        *("POST", interactions.TURNS, "interactions", "take_turn", "Take a turn"),
+        "Judges the last assistant message. A turn that was taken is answered again as it was then; of one that could not be "
+        "judged nothing is kept, and it can be sent again.",
+        {200: ("The turn", TurnAnswer)},
+        TurnRequest,
+        {
+            "messages": [
+                {"role": "user", "content": _QUESTION},
+                {"role": "assistant", "content": "It is \\boxed{54}."},
+            ],
+            "turn_index": 1,
+        },
+        parameters=[_ID],
+        refusals=_UNREADABLE
+        | _NONE
+        | {
+            409: "Another turn is next, or this one was taken with other messages, or there are no more",
+            422: "Not of this shape, or a response that cannot be judged",
+            503: "Could not be judged now, or shutting down, or Redis cannot be asked; send the turn again",
+        },
+    ),
+)

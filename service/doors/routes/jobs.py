@@ -35,6 +35,10 @@ KEY_PATTERN: Final = r"^[!-~]{1,255}$"
 RESOURCE: Final = Resource("job", ALL, re.compile(rf"{ALL}/(?P<id>.*)", re.DOTALL), ID_PATTERN)
 
 
+_WAITS: Final = f"Answer when the job has ended (with `after`: or has newer results), or so many seconds are over, {MAX_WAIT_S:g} at most."
+_LEFT_OUT: Final = "How many results the caller has already: they are left out."
+
+
 class JobAccepted(msgspec.Struct):
     """The answer to a submission."""
 
@@ -66,8 +70,10 @@ class JobView(msgspec.Struct):
 class Query(msgspec.Struct, forbid_unknown_fields=True):
     """The query of a request for a job."""
 
-    wait_s: Annotated[float, msgspec.Meta(ge=0, le=MOST_S)] = 0.0
-    after: Annotated[int, msgspec.Meta(ge=0, le=MOST_RESULTS)] | msgspec.UnsetType = msgspec.UNSET
+    wait_s: Annotated[float, msgspec.Meta(ge=0, le=MOST_S, description=_WAITS)] = 0.0
+    after: Annotated[int, msgspec.Meta(ge=0, le=MOST_RESULTS, description=_LEFT_OUT)] | msgspec.UnsetType = (
+        msgspec.UNSET
+    )
 
 
 _TAKES: Final = "wait_s and after, numbers from 0 on"
