@@ -14,7 +14,7 @@ from service.doors.compat.openenv_schemas import (
     OpenEnvState,
     OpenEnvStep,
 )
-from service.doors.routes.interactions_openapi import creation_shape
+from service.doors.routes.interactions import creation_shape
 from service.doors.routes.openapi_parts import JSON, Operation, Refusal, describe, parameter
 from service.interactions.schemas import ID_PATTERN
 

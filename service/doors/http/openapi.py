@@ -14,8 +14,8 @@ from service.doors.compat import chat, openenv_openapi, reward_models, routes, r
 from service.doors.http.connection import MAX_HEAD_BYTES
 from service.doors.routes import advantages, audits, groups, live
 from service.doors.routes import audits_openapi as audits_document
-from service.doors.routes import interactions_openapi as interactions_document
-from service.doors.routes import jobs_openapi as jobs_document
+from service.doors.routes import interactions as interactions_door
+from service.doors.routes import jobs as jobs_door
 from service.doors.routes import usage as usage_door
 from service.doors.routes import watch as watch_door
 from service.doors.routes.openapi_parts import JSON, Operation, Refusal, describe, parameter, refused
@@ -78,8 +78,8 @@ def _operations(score_path: str, batch: JSON) -> Sequence[Operation]:
     """The operations of our own routes. `batch` is the schema of a batch."""
     return (
         *(_score_operation(score_path, batch), _RUN_CODE, advantages.OPERATION, groups.OPERATION, usage_door.OPERATION),
-        *(*watch_door.OPERATIONS, *reward_models.OPERATIONS, *live.OPERATIONS, *interactions_document.OPERATIONS),
-        *(*jobs_document.operations(batch), *audits_document.OPERATIONS),
+        *(*watch_door.OPERATIONS, *reward_models.OPERATIONS, *live.OPERATIONS, *interactions_door.OPERATIONS),
+        *(*jobs_door.operations(batch), *audits_document.OPERATIONS),
     )
 
 
