@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from memory import remember
 from verifiers.commitment.announce import announcements
-from verifiers.commitment.cues import Cue, Kind, listed
+from verifiers.commitment.cues import Cue, Kind, kinds, listed
 from verifiers.commitment.letters import LETTERS
 from verifiers.commitment.stance import Sentence, Stance, sentences
 from verifiers.commitment.truths import IN_PART, NO, YES, leading
@@ -32,9 +32,7 @@ _GREETS = frozenset([Kind.GREETS, Kind.GUESS, Kind.BUT, Kind.YES])
 _VERBS = frozenset([Kind.IT, Kind.GUESS, Kind.CHOOSE, Kind.SO])
 _NOUNS = frozenset([Kind.ANSWER, Kind.RESULT, Kind.ASKED])
 _OPEN = frozenset([Kind.NOT, Kind.BAD, Kind.OTHER, Kind.MAYBE, Kind.DOUBT, Kind.IF, Kind.SAID, Kind.OR, Kind.NEUTRAL])
-_MORE = frozenset(
-    [Kind.OR, Kind.MAYBE, Kind.BUT, Kind.DOUBT, Kind.BACK, Kind.ALSO, Kind.IF, Kind.WRONG, Kind.OTHER, Kind.BAD]
-)
+_MORE = kinds("or maybe but doubt back also if wrong other bad")
 """Cues of another answer, of a doubt, or of taking an answer back."""
 _TOLD = frozenset([Kind.THE, Kind.SOURCE, Kind.BECAUSE, Kind.EXPLAINS])
 _YEARS = re.compile(r"\s?\(\d{4}\s?[-–]\s?\d{4}\)\Z")

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Literal
 
 from verifiers.commitment.behind import is_affirmed, is_taken_back, replacement
-from verifiers.commitment.cues import Kind, cues, languages, listed, phrases, words
+from verifiers.commitment.cues import Kind, cues, kinds, languages, listed, phrases, words
 from verifiers.commitment.language import languages_of
 from verifiers.commitment.opinions import possessives
 from verifiers.commitment.spans import Span
@@ -129,9 +129,7 @@ def is_stuffed(answer: str) -> bool:
 
 
 _LOOKED_THROUGH_CHARS = 600
-_TELLING = frozenset(
-    [Kind.IS, Kind.THE, Kind.SO, Kind.BECAUSE, Kind.ASIDE, Kind.JOINS, Kind.ANSWER, Kind.AT, Kind.COMPLEMENT]
-)
+_TELLING = kinds("is the so because aside joins answer at complement")
 
 
 def _is_asked(sentence: Sentence) -> bool:

@@ -16,9 +16,8 @@ from verifiers.commitment.announce import announcements
 from verifiers.commitment.behind import is_taken_back, replacement
 from verifiers.commitment.boxes import read_boxes
 from verifiers.commitment.byname import name_of, puts_in_place, verdict_on
-from verifiers.commitment.cues import Kind, cues, listed, words
+from verifiers.commitment.cues import Kind, cues, kinds, listed, words
 from verifiers.commitment.extraction import Mentioned
-from verifiers.commitment.glance import may_commit
 from verifiers.commitment.hashes import read_hashes
 from verifiers.commitment.json_fields import without_other_fields
 from verifiers.commitment.mentions import in_order
@@ -252,21 +251,7 @@ def _entry(text: str, values: Values) -> Names | None:
 _LABELLED = re.compile(
     r"[*_]{0,3}\(?(?P<label>[^\W_])(?P<sign>\)?[*_]{0,3}\s?[).:,，：、．][*_]{0,3}|\))?\s+(?P<text>\S.*?)[*_]{0,3}"
 )
-_UNSETTLED = frozenset(
-    [
-        Kind.NOT,
-        Kind.BAD,
-        Kind.DOUBT,
-        Kind.MAYBE,
-        Kind.IF,
-        Kind.SAID,
-        Kind.OR,
-        Kind.WRONG,
-        Kind.NO,
-        Kind.BUT,
-        Kind.EXCEPT,
-    ]
-)
+_UNSETTLED = kinds("not bad doubt maybe if said or wrong no but except")
 _FIELD_KEY = r'"(?:final_?)?(?:answer|choice|option|label|letter)"\s{0,4}:\s{0,4}'
 _FIELD_TEXT = r'(?P<text>"[^"\\\n]{0,300}")|(?P<list>\[[^\[\]]{0,300}\])'
 _FIELD = re.compile(
@@ -392,16 +377,9 @@ class _Reader:
         return index in self._starts or index in self._marked or self._may_hold_formula(index)
 
     def _may_commit(self, index: int) -> bool:
-        """Whether a sentence may commit to a mention, by a quick look.
-
-        Most sentences mention nothing, or do not commit.
-        """
-        if index in self._marked:
-            return True
-        sentence, indices = self._tail[index], self._places_in(index)
-        if not indices and not (self._may_hold_formula(index) and _has(_MAY_BE_FORMULA, sentence)):
-            return False
-        return may_commit(sentence, indices, self._tail[index - 1] if index else None)
+        """Whether a sentence may commit to a mention: most sentences mention nothing."""
+        may_be = index in self._marked or bool(self._places_in(index))
+        return may_be or (self._may_hold_formula(index) and _has(_MAY_BE_FORMULA, self._tail[index]))
 
     def _with_formula(self, sentence: Sentence, mentions: list[Mention]) -> list[Mention]:
         """The mentions, with those of formulas read as a whole.

@@ -57,7 +57,7 @@ _GOVERNS = {
 _ENDS_SCOPE = frozenset([Kind.SO, Kind.BUT, Kind.BECAUSE])
 _SKIPPED = frozenset([Kind.THE, Kind.NOUN, Kind.RIGHT])
 _COMMAS = frozenset(",，、،؛;；:：—–()（）")
-OPENS = frozenset("(（[{<\"'“‘«「『【《〈\\$#|")
+_OPENS = frozenset("(（[{<\"'“‘«「『【《〈\\$#|")
 _TELLS = frozenset(":：=—–-→⇒➜⟹>∴")
 _JOINS = frozenset([",", "，", "、", "/", "&", "+", "|", ";", "；"])
 _QUESTION = frozenset("?？؟")
@@ -360,7 +360,7 @@ class Sentence:
             is_apart = is_apart or word in _COMMAS
             if led := self.ends_in(_LEADS_TO, index):
                 index = led.first
-            elif word in _COMMAS or word in OPENS or word in _TELLS or word in adverbs() or word in listed("subjects"):
+            elif word in _COMMAS or word in _OPENS or word in _TELLS or word in adverbs() or word in listed("subjects"):
                 index -= 1
             else:
                 return None
@@ -636,9 +636,9 @@ class Sentence:
         return all(end <= stop for _, end in spans)
 
     def _last_verdict(self, stop: int) -> Kind | None:
-        line = self.text.find("\n", self.end, self.end + MAX_VERDICT_CHARS)
+        line = self.text.find("\n", self.end, self.end + _MAX_VERDICT_CHARS)
         line = len(self.text) if line < 0 else line
-        is_near = stop > 0 and self.stop and line - self.end <= MAX_VERDICT_CHARS
+        is_near = stop > 0 and self.stop and line - self.end <= _MAX_VERDICT_CHARS
         signals = cues(words(self.text, self.end, line)) if is_near else []
         if len(signals) == 1 and signals[0].first <= 1 and signals[0].kind in (Kind.YES, Kind.NO):
             return Kind.FITS if signals[0].kind is Kind.YES else Kind.WRONG
@@ -891,7 +891,7 @@ class Sentence:
         between = [word.text for word in self.words[cue.stop : first]]
         if between and between[0] in ",，、،" and cue.kind is not Kind.NOT:
             between = between[1:]
-        if not _COMMAS.isdisjoint(between[:-1] if between and between[-1] in OPENS | _TELLS else between):
+        if not _COMMAS.isdisjoint(between[:-1] if between and between[-1] in _OPENS | _TELLS else between):
             return False
         cues = [neighbour for neighbour in self.cues if cue.stop <= neighbour.first and neighbour.stop <= first]
         if any(neighbour.kind in _ENDS_SCOPE for neighbour in cues):
@@ -915,7 +915,7 @@ class Sentence:
 
     def _is_told(self, index: int) -> bool:
         """Whether a word only leads from a noun to the value of that noun."""
-        if self.words[index].text in _TELLS | OPENS:
+        if self.words[index].text in _TELLS | _OPENS:
             return True
         return any(cue.first <= index < cue.stop and cue.kind in _LEADS for cue in self.cues)
 
@@ -1015,7 +1015,7 @@ class Sentence:
         """The start of the words before a mention that belong to it: an article, "option", a bracket."""
         index = first
         while index > 0:
-            if self.words[index - 1].text in OPENS or (index == 1 and self.words[0].text in "-•·–—"):
+            if self.words[index - 1].text in _OPENS or (index == 1 and self.words[0].text in "-•·–—"):
                 index -= 1
             elif index < first and self.ends_in(_CHOOSE, index):
                 break
@@ -1051,7 +1051,7 @@ class Sentence:
         if Kind.BOUND not in self.kinds:
             return None
         index = self.place(span)[0]
-        while index and self.words[index - 1].text in OPENS:
+        while index and self.words[index - 1].text in _OPENS:
             index -= 1
         if index > 1 and self.words[index - 1].text in single(Kind.JOINS) and self.words[index - 2].text[0].isdigit():
             index -= 2
@@ -1183,11 +1183,11 @@ _STAYS = frozenset([Kind.SAID, Kind.MAYBE])
 _LEADS_TO = frozenset([Kind.RESULT, Kind.THE, Kind.NOUN, Kind.RIGHT, Kind.ANSWER, Kind.IS, Kind.IT])
 _LEADS = frozenset([Kind.RESULT, Kind.THE, Kind.NOUN, Kind.RIGHT, Kind.ANSWER, Kind.IS])
 _CLOSES = frozenset(")）]}>\"'”’»」』】》〉$%°\\")
-_BETWEEN_ITEMS = _JOINS | OPENS | _CLOSES
+_BETWEEN_ITEMS = _JOINS | _OPENS | _CLOSES
 _JOINTS = frozenset([Kind.OR, Kind.MAYBE, Kind.JOINS, Kind.THE, Kind.NOUN])
 _MAX_COUNTED_WORDS = 3
 _MAX_ENTRY_WORDS = 4
-MAX_VERDICT_CHARS = 40
+_MAX_VERDICT_CHARS = 40
 """The length of the longest text behind a sentence, on its line, that may be a verdict on it."""
 _MAX_ASIDE_WORDS = 8
 _MAX_SUBJECT_WORDS = 8

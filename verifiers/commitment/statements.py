@@ -13,7 +13,7 @@ from verifiers import numerals
 from verifiers.commitment.absences import without_reason
 from verifiers.commitment.amounts import is_counted, leads_to_number
 from verifiers.commitment.bare import read_bare
-from verifiers.commitment.cues import Cue, Kind, Word, listed, words
+from verifiers.commitment.cues import Cue, Kind, Word, kinds, listed, words
 from verifiers.commitment.figures import NUMBER
 from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
 from verifiers.commitment.premises import past_premise
@@ -561,21 +561,7 @@ def _behind_subject(sentence: Sentence, start: int, end: int) -> Span | None:
 _MAX_SUBJECT = 4
 _LEADS_ON = frozenset([Kind.IS, Kind.HAS, Kind.SO])
 _ENDS = frozenset([Kind.ENDS])
-_OF_SUBJECTS = frozenset(
-    [
-        Kind.THE,
-        Kind.RIGHT,
-        Kind.ANSWER,
-        Kind.RESULT,
-        Kind.NOUN,
-        Kind.ABOUT,
-        Kind.ONLY,
-        Kind.STAGE,
-        Kind.GREETS,
-        Kind.COMPLEMENT,
-        Kind.FIND,
-    ]
-)
+_OF_SUBJECTS = kinds("the right answer result noun about only stage greets complement find")
 
 
 def _is_noun(sentence: Sentence, index: int) -> bool:
