@@ -8,9 +8,7 @@ from verifiers.commitment.cues import Kind, cues, kinds, words
 from verifiers.commitment.spans import strip
 from verifiers.commitment.wording import openings
 
-_PLAIN = re.compile(
-    r"[^\n.!?。！？\d\"“”()\[\]{}<>=:;*$\\]+[.!?。！？]?[\s\U0001F300-\U0001FAFF☺️]*",
-)
+_PLAIN = re.compile(r"[^\n.!?。！？\d\"“”()\[\]{}<>=:;*$\\]+[.!?。！？]?[\s\U0001F300-\U0001FAFF☺️]*")
 """A sentence of letters only: no digit or sign in which an answer could be written."""
 _SAYS_MORE = kinds("yes no bad wrong not doubt maybe guess but back sure")
 """Cues of doubt or correction. A sentence with one is more than a courtesy."""
