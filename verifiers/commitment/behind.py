@@ -141,7 +141,7 @@ def _falls_short(sentence: Sentence, stop: int) -> bool:
     for first in range(stop, min(stop + _MAX_SUBJECT_WORDS, len(sentence.words))):
         for size in range(1, min(_LONGEST_SHORTFALL, len(sentence.words) - first) + 1):
             if sentence.shown(first, first + size) in _shortfalls():
-                return sentence.ends(first + size) or sentence.begins(_COMPLEMENT, first + size)
+                return sentence.ends(first + size) or sentence.begins(first + size, Kind.COMPLEMENT)
         if not sentence.words[first].text.isalpha():
             break
     return False
@@ -155,7 +155,6 @@ def _shortfalls() -> frozenset[str]:
     )
 
 
-_COMPLEMENT = frozenset([Kind.COMPLEMENT])
 _MAX_SUBJECT_WORDS = 4
 _LONGEST_SHORTFALL = 6
 
