@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from verifiers import numerals
-from verifiers.commitment.cues import Cue, Kind, Word, adverbs, cues, listed, phrases, words
+from verifiers.commitment.cues import Cue, Kind, Word, adverbs, cues, kinds, listed, phrases, words
 from verifiers.commitment.language import is_english
 from verifiers.commitment.latex import any_of
 from verifiers.commitment.letters import LETTERS
@@ -145,9 +145,7 @@ def _unread(phrase: Sequence[Word], cues: Sequence[Cue], first: int) -> Sequence
 _TOO_MANY = 2
 
 
-_CHANGES = frozenset(
-    [Kind.NOT, Kind.BAD, Kind.MADE, Kind.PART, Kind.EXCEPT, Kind.ALSO, Kind.OTHER, Kind.COMPLEMENT, Kind.JOINS]
-)
+_CHANGES = kinds("not bad made part except also other complement joins")
 """The kinds of words that do not lead to a number."""
 _VERBS = frozenset([Kind.IS, Kind.HAS, Kind.CHOOSE, Kind.SO])
 _NO_NOUN = frozenset([Kind.NOT, Kind.MADE, Kind.PART, Kind.NEGATIVE])

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from enum import StrEnum
 from functools import cache
-from itertools import chain, product
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -139,6 +139,11 @@ class Kind(StrEnum):
     """A word for certainty that counts only behind an amount ("95% sure"): "Sure: 95" is an answer."""
     DEGREE = "degree"
     """An amount without a number: "high"."""
+
+
+def kinds(names: str) -> frozenset[Kind]:
+    """Some kinds, by their names: "not maybe if"."""
+    return frozenset(map(Kind, names.split()))
 
 
 class Cue(NamedTuple):
@@ -326,13 +331,6 @@ def _parsed(language: str) -> Sequence[tuple[Kind, Sequence[Sequence[tuple[str, 
 def _words(language: str) -> set[str]:
     """All words of a lexicon's phrases."""
     return {word for _, slots in _parsed(language) for part in slots for choice in part for word in choice}
-
-
-def shortest(kinds: Set[Kind]) -> Iterator[tuple[str, ...]]:
-    """The words of the phrases of some kinds in all languages, without the parts that may be left out."""
-    for slots in _of(kinds):
-        for chosen in product(*(part for part in slots if () not in part)):
-            yield tuple(chain.from_iterable(chosen))
 
 
 def words_of(kinds: Set[Kind]) -> set[str]:

@@ -19,12 +19,7 @@ from verifiers.commitment.amounts import is_counter
 from verifiers.commitment.language import languages_of
 from verifiers.commitment.latex import any_of
 
-_ADDED = {
-    "half": Fraction(1, 2),
-    "third": Fraction(1, 3),
-    "quarter": Fraction(1, 4),
-    "three_quarters": Fraction(3, 4),
-}
+_ADDED = {"half": Fraction(1, 2), "third": Fraction(1, 3), "quarter": Fraction(1, 4), "three_quarters": Fraction(3, 4)}
 _BEFORE = "before"
 _ENGLISH_TOO = {"tiers": "fr", "quarts": "fr"}
 _UNSPACED = "\u0e00"

@@ -100,8 +100,7 @@ OF_STRUCTURES: Sequence[tuple[str, Sequence[tuple[str, str]], Sequence[tuple[str
 
 
 @table(
-    ("code", "reference", "answer"),
-    [(code, *pair) for code, hits, _ in (*OF_VALUES, *OF_STRUCTURES) for pair in hits],
+    ("code", "reference", "answer"), [(code, *pair) for code, hits, _ in (*OF_VALUES, *OF_STRUCTURES) for pair in hits]
 )
 def test_a_mistake_is_found(code: str, reference: str, answer: str) -> None:
     assert code in codes(reference, answer)

@@ -9,7 +9,7 @@ from hashlib import blake2b
 from memory import Store, remember
 from verifiers import commitment
 from verifiers.commitment.commit import CONFLICT, Mention, Names
-from verifiers.commitment.cues import Kind, adverbs, cues, vocabulary, words
+from verifiers.commitment.cues import Kind, adverbs, cues, kinds, vocabulary, words
 from verifiers.commitment.spans import Span
 from verifiers.commitment.wording import single
 from verifiers.math import algebra
@@ -306,30 +306,9 @@ _OF_A_FORMULA = re.compile(r"\s?[=+^<>≤≥](?!>)|\(|['\u2019](?:s|m|ll|ve|d)\b
 _GOES_ON = re.compile(r"\s+[a-z]")
 _IN_BRACKETS = re.compile(r"[\"”*_$]{0,3}(?:\s\(|\(|,\s)(?:(?:option|choice|answer)\s)?[^\W_]?\(?", re.IGNORECASE)
 _WORDS_BEHIND = re.compile(r"\s?[a-z]{1,12}(?:\s\d{1,4}\s[a-z]{1,12}|\sa\s(?:half|third|quarter))?", re.IGNORECASE)
-_BESIDE = frozenset(
-    [
-        Kind.THE,
-        Kind.NOUN,
-        Kind.RIGHT,
-        Kind.JOINS,
-        Kind.ANSWER,
-        Kind.RESULT,
-        Kind.IS,
-        Kind.SO,
-        Kind.OR,
-        Kind.FITS,
-        Kind.CALLED,
-        Kind.CHOOSE,
-        Kind.GUESS,
-        Kind.YES,
-        Kind.ONLY,
-        Kind.BUT,
-    ]
-)
+_BESIDE = kinds("the noun right joins answer result is so or fits called choose guess yes only but")
 _LEAD_TO_LABEL = frozenset([Kind.NOUN, Kind.ANSWER, Kind.RESULT, Kind.IS])
-_BEHIND_LABEL = frozenset(
-    [Kind.IS, Kind.FITS, Kind.WRONG, Kind.OR, Kind.BECAUSE, Kind.JOINS, Kind.BUT, Kind.ALSO, Kind.SO, Kind.NOT]
-)
+_BEHIND_LABEL = kinds("is fits wrong or because joins but also so not")
 
 
 def _formula(form: str) -> str | Fraction:
