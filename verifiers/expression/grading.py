@@ -19,8 +19,7 @@ from verifiers.math.exact import number
 from verifiers.math.first_look import FirstLook, Found, Terms
 from verifiers.math.options import Options, UnitPolicy
 from verifiers.math.patterns import find
-from verifiers.math.patterns.case import Context
-from verifiers.math.patterns.whole_rules import numbers
+from verifiers.math.patterns.rules import Context, numbers
 from verifiers.math.rounding import last_place
 from verifiers.math.solutions import final_answer
 from verifiers.math.tree import Node, TooComplex, Unreadable, replace_names

@@ -16,7 +16,7 @@ from verifiers.math import values
 from verifiers.math.integers import is_number_set
 from verifiers.math.quantities import added
 from verifiers.math.reals import FLIPPED, reals
-from verifiers.math.tree import Node, TooComplex
+from verifiers.math.tree import Node, TooComplex, number
 from verifiers.math.values import NoValue
 from verifiers.math.vectors import combined, determinant, nested, vector
 
@@ -256,13 +256,8 @@ def _progression(head: Sequence[Node], tail: Sequence[Node]) -> tuple[Node, ...]
     count = (high - low) / gap if gap else Fraction(0)
     if count.denominator != 1 or not len(head) <= count < _MAX_TERMS:
         return None
-    return tuple(_number(low + index * gap) for index in range(count.numerator + 1))
+    return tuple(number(low + index * gap) for index in range(count.numerator + 1))
 
 
 def _step(first: Node, second: Node) -> Node:
     return Node("+", (second, Node("neg", (first,))))
-
-
-def _number(value: Fraction) -> Node:
-    number = Node("num", leaf=abs(value))
-    return Node("neg", (number,)) if value < 0 else number

@@ -113,16 +113,9 @@ _PREFIX_CURRENCY = re.compile(
     re.IGNORECASE,
 )
 _SUFFIXES = {
-    "usd": "dollars",
-    "us": "dollars",
-    "eur": "euros",
-    "gbp": "pounds sterling",
-    "rmb": "yuan",
-    "cny": "yuan",
-    "chf": "swiss francs",
-    "brl": "reais",
-    "r": "reais",
-}
+    "usd": "dollars", "us": "dollars", "eur": "euros", "gbp": "pounds sterling", "rmb": "yuan", "cny": "yuan",
+    "chf": "swiss francs", "brl": "reais", "r": "reais",
+}  # fmt: skip
 _UPRIGHT = re.compile(r"\\(?:mathrm|text|rm)\s*\{((?:[^{}]|\{[^{}]{0,40}\}){0,200})\}")
 _WORD = re.compile(r"(?<![\\a-zA-Z])[a-zA-ZμΩÅ]+")
 _LINE_BREAKS = re.compile(r"(?:\\\\\s*)+$")

@@ -29,7 +29,7 @@ class Reading:
     text: str
     node: Node
     is_large: bool = False
-    """Whether its value is beyond the limits of computation."""
+    """Whether its value is beyond the limits of computation, and its logarithm, too."""
     chemical: Chemical | None = None
     """What a reference is in chemistry, if it can be read as a formula, an equation, a configuration or a name."""
     is_chemical: bool = False

@@ -34,17 +34,10 @@ _DIGITS = (30, 60)
 _MAX_TERMS = 1_000
 _CONSTANTS = {"pi": sympy.pi, "e": sympy.E, "i": sympy.I, "infty": sympy.oo}
 _ARITHMETIC: dict[str, Callable[..., Any]] = {
-    "+": sympy.Add,
-    "*": sympy.Mul,
-    "^": sympy.Pow,
-    "/": lambda top, bottom: top / bottom,
-    "neg": lambda value: -value,
-    "%": lambda value: value / 100,
-    "root": lambda value, degree: sympy.Pow(value, 1 / degree),
-    "!": sympy.factorial,
-    "abs": sympy.Abs,
-    "binom": sympy.binomial,
-}
+    "+": sympy.Add, "*": sympy.Mul, "^": sympy.Pow, "/": lambda top, bottom: top / bottom, "neg": lambda value: -value,
+    "%": lambda value: value / 100, "root": lambda value, degree: sympy.Pow(value, 1 / degree), "!": sympy.factorial,
+    "abs": sympy.Abs, "binom": sympy.binomial,
+}  # fmt: skip
 _NAMED = {
     "sin": sympy.sin, "cos": sympy.cos, "tan": sympy.tan, "cot": sympy.cot, "sec": sympy.sec, "csc": sympy.csc,
     "sinh": sympy.sinh, "cosh": sympy.cosh, "tanh": sympy.tanh, "arcsin": sympy.asin, "arccos": sympy.acos,

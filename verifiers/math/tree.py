@@ -44,6 +44,18 @@ class Node(msgspec.Struct, frozen=True, cache_hash=True):
                 waiting += node.args[::-1]
 
 
+def number(value: Fraction | int) -> Node:
+    """A number as a node."""
+    size = Node("num", leaf=Fraction(abs(value)))
+    return Node("neg", (size,)) if value < 0 else size
+
+
+def infinite(node: Node) -> int:
+    """1 for infinity, -1 for minus infinity, 0 for anything else."""
+    sign, operand = (-1, node.args[0]) if node.kind == "neg" else (1, node)
+    return sign if operand.kind == "const" and operand.leaf == "infty" else 0
+
+
 def show(node: Node) -> str:
     """A node in prefix form, for people; a number with very many digits is shown as their count."""
     if not node.args:
