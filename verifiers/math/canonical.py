@@ -16,7 +16,7 @@ from verifiers.math import values
 from verifiers.math.integers import is_number_set
 from verifiers.math.quantities import added
 from verifiers.math.reals import FLIPPED, reals
-from verifiers.math.tree import Node, TooComplex, number
+from verifiers.math.tree import Node, TooComplex, number, with_parts
 from verifiers.math.values import NoValue
 from verifiers.math.vectors import combined, determinant, nested, vector
 
@@ -77,11 +77,11 @@ def alternatives(node: Node) -> tuple[Node, ...]:
 
 
 def _with_sign(node: Node, upper: bool) -> Node:
-    args = tuple(_with_sign(arg, upper) for arg in node.args)
+    node = with_parts(node, lambda part: _with_sign(part, upper))
     if node.kind not in ("pm", "mp"):
-        return Node(node.kind, args, node.leaf)
-    right = args[1] if upper == (node.kind == "pm") else Node("neg", (args[1],))
-    return Node("+", (args[0], right))
+        return node
+    left, right = node.args
+    return Node("+", (left, right if upper == (node.kind == "pm") else Node("neg", (right,))))
 
 
 # --- declarations and restrictions
@@ -222,14 +222,7 @@ def _evaluated(node: Node) -> Node:
 
 
 def _holds(members: Sequence[Node], member: Node) -> bool:
-    return any(_same_value(member, element) for element in members)
-
-
-def _same_value(first: Node, second: Node) -> bool:
-    try:
-        return first == second or values.same(first, second)
-    except (NoValue, TooComplex):
-        return False
+    return any(member == element or values.surely_same(member, element) for element in members)
 
 
 def _without_ellipsis(items: tuple[Node, ...]) -> tuple[Node, ...]:

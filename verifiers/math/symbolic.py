@@ -66,7 +66,7 @@ def same(reference: Node, answer: Node) -> bool:
     if lhs is not None and rhs is not None:
         lhs, rhs = with_elements(lhs, rhs)
         verdict = _decided(lhs, rhs)
-        if verdict and not (is_finite(lhs) and is_finite(rhs)) and not same_notation(lhs, rhs, _same_value):
+        if verdict and not (is_finite(lhs) and is_finite(rhs)) and not same_notation(lhs, rhs, values.surely_same):
             verdict = _same_beside_breaks(lhs, rhs)
         if verdict is not None:
             return verdict
@@ -92,7 +92,7 @@ def _is_unknown(tree: Node) -> bool:
 
 def _decided(lhs: Node, rhs: Node) -> bool | None:
     """The decision by notation and numbers; None if they do not decide."""
-    if same_notation(lhs, rhs, _same_value):
+    if same_notation(lhs, rhs, values.surely_same):
         return True
     if is_finite(lhs) and is_finite(rhs):
         try:
@@ -102,13 +102,6 @@ def _decided(lhs: Node, rhs: Node) -> bool | None:
     if _is_unknown(lhs) or _is_unknown(rhs):
         return None
     return _same_by_numbers(lhs, rhs)
-
-
-def _same_value(first: Node, second: Node) -> bool:
-    try:
-        return values.same(first, second)
-    except (NoValue, TooComplex):
-        return False
 
 
 def _same_by_numbers(lhs: Node, rhs: Node) -> bool | None:

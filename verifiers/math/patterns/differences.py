@@ -173,8 +173,8 @@ def _of_rows(reference: Node, answer: Node, known: Known) -> Differences | None:
     if {reference.kind, answer.kind} <= {*PAIRS} and reference.kind != answer.kind and _in_order(lhs, rhs, known):
         return _OTHER_END
     if "union" in (reference.kind, answer.kind):
-        pieces = [node.args if node.kind == "union" else (node,) for node in (reference, answer)]
-        return _of_elements(*pieces, False, known)
+        expected, offered = (node.args if node.kind == "union" else (node,) for node in (reference, answer))
+        return _of_elements(expected, offered, False, known)
     if (reference.kind, reference.leaf) != (answer.kind, answer.leaf):
         raise NoValue("two different structures")
     if len(lhs) != len(rhs):
