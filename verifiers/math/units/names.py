@@ -1,6 +1,6 @@
 """The names of units: symbols, English names with plurals and prefixes, Chinese and Japanese names."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from verifiers import cldr
 from verifiers.commitment.cues import listed, vocabulary
@@ -52,6 +52,16 @@ def _folded_symbols() -> dict[str, Mapping[str, int]]:
     return {folded: atoms for folded, atoms in table.items() if atoms and folded not in _WORDS_LIKE_SYMBOLS}
 
 
+def parted(name: str) -> Sequence[str]:
+    """Two symbols with nothing between them: `Nm`, `JK`; empty if that is a word, a plural (`cms`), or two such products."""
+    pairs = [(name[:at], name[at:]) for at in range(1, len(name)) if {name[:at], name[at:]} <= _JOINABLE]
+    return pairs[0] if len(pairs) == 1 and not name.endswith("s") and name.casefold() not in vocabulary() else ()
+
+
+_JOINABLE = frozenset(
+    prefix + symbol for symbol, (_, _, prefixes) in UNITS["prefixed"].items() for prefix in ("", *prefixes)
+)
+"""The symbols of units that take prefixes."""
 _WORDS_LIKE_SYMBOLS = split("as ha pa ns ms")
 SYMBOLS: Mapping[str, Mapping[str, int]] = (
     {atom: {atom: 1} for atom in ATOMS}

@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 
 from memory import remember
 from verifiers.commitment.amounts import is_counted
-from verifiers.commitment.cues import vocabulary
 from verifiers.commitment.latex import split
 from verifiers.math.units.definitions import ATOMS, UNITS
-from verifiers.math.units.names import FOLDED, NAMES, PER, SYMBOLS
+from verifiers.math.units.names import FOLDED, NAMES, PER, SYMBOLS, parted
 from verifiers.math.units.notation import BLANKS, plain, tokenized, written
 from verifiers.math.units.nouns import chinese_noun, is_plain, noun
 
@@ -232,7 +231,7 @@ def _units(words: Sequence[str]) -> list[dict[str, int]] | None:
             continue
         known_unit = next(((unit, size) for size in (3, 2, 1) if (unit := _named(" ".join(pieces[:size])))), None)
         if known_unit is None:
-            if not (parts := _parted(pieces[0])):
+            if not (parts := parted(pieces[0])):
                 return None
             pieces = [*parts, *pieces[1:]]
             continue
@@ -245,18 +244,6 @@ def _named(name: str) -> dict[str, int] | None:
     """The unit with a name. Case counts for a symbol if another one differs in case only, as in mW and MW."""
     atoms = SYMBOLS.get(name) or _NAMES.get(name.casefold()) or _folded(name)
     return None if atoms is None else dict(atoms)
-
-
-def _parted(name: str) -> Sequence[str]:
-    """Two symbols with nothing between them: `Nm`, `JK`; empty if that is a word, a plural (`cms`), or two such products."""
-    pairs = [(name[:at], name[at:]) for at in range(1, len(name)) if {name[:at], name[at:]} <= _JOINABLE]
-    return pairs[0] if len(pairs) == 1 and not name.endswith("s") and name.casefold() not in vocabulary() else ()
-
-
-_JOINABLE = frozenset(
-    prefix + symbol for symbol, (_, _, prefixes) in UNITS["prefixed"].items() for prefix in ("", *prefixes)
-)
-"""The symbols of units that take prefixes."""
 
 
 def _folded(name: str) -> Mapping[str, int] | None:
