@@ -201,7 +201,10 @@ def value_text(node: Node) -> str:
         decimals = places(value) if value is not None and is_decimal(node) else None
         if value is None or value.denominator.bit_length() > 64:
             return tree_text(node)
-        return clipped(f"{float(value):.{decimals}f}" if decimals and abs(value) < 2**40 else str(value))
+        if not decimals:
+            return clipped(str(value))
+        digits = str(abs(value) * 10**decimals).rjust(decimals + 1, "0")
+        return clipped(f"{'-' * (value < 0)}{digits[:-decimals]}.{digits[-decimals:]}")
     except (NoValue, TooComplex, ValueError):  # ValueError: an integer of more digits than Python writes out
         return tree_text(node)
 
