@@ -18,7 +18,8 @@ from verifiers.commitment.wording import ends_with
 
 _CHARS = 80
 _END = r"(?=[\u3040-\u30ff\uac00-\ud7a3]{0,4}[\s.。$*!)}\]]{0,6}(?:</answer>\s{0,4})?\Z)"
-_VALUE = r"[$\\]{0,2}[-−]?(?:\d{1,6} (?=\d+/))?\d(?:[\d.,]{0,20}\d)?(?:/\d{1,12})?(?:\s?\\?%)?\$?"
+_POWER = r"(?:\^(?:\{\d{1,2}\}|\d))?"
+_VALUE = rf"[$\\]{{0,2}}[-−]?(?:\d{{1,6}} (?=\d+/))?\d(?:[\d.,]{{0,20}}\d)?{_POWER}(?:/\d{{1,12}})?(?:\s?\\?%)?\$?"
 _DIGITS = r"\d[\d.,]{0,12}"
 _TERM = rf"\$?{_DIGITS}(?:\s[^\W\d_]{{2,12}}|\s[a-wyz])?"
 """A number of a working, maybe with what it counts or its unit: "9 sprints × 60 m"."""
@@ -168,13 +169,18 @@ def _rounds(value: str, repetition: str) -> bool:
 
 
 def _number(figures: str) -> Fraction | None:
-    """A number as `_VALUE` has it; None for a division by zero, or digits that are not grouped as those of thousands."""
+    """A number as `_VALUE` has it; None for a division by zero, or digits that are not grouped as those of thousands.
+
+    -2^{10} is not one: it is read as -(2^{10}) here, and as a power of -2 elsewhere.
+    """
     bare = _DECIMAL_COMMA.sub(".", _THOUSANDS.sub("", figures.strip("$\\% ").replace("−", "-")))
     whole, _, bare = bare.rpartition(" ")
     top, _, bottom = bare.partition("/")
-    if not _DECIMAL.fullmatch(top) or (bottom and not int(bottom)):
+    top, _, power = top.partition("^")
+    if not _DECIMAL.fullmatch(top) or (bottom and not int(bottom)) or (power and top.startswith("-")):
         return None
-    return (int(whole or 0) + Fraction(top) / Fraction(bottom or 1)) / (100 if "%" in figures else 1)
+    value = Fraction(top) ** int(power.strip("{}") or 1) / Fraction(bottom or 1)
+    return (int(whole or 0) + value) / (100 if "%" in figures else 1)
 
 
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d{1,2}\Z)")
