@@ -7,6 +7,7 @@ and "Mark Twain no lo escribió" do not name Mark Twain: a denied verb denies it
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import islice
 from typing import Literal
 
 from verifiers.commitment.behind import is_affirmed, is_taken_back, replacement
@@ -51,6 +52,15 @@ def affirms(text: str, span: Span, name: str) -> Outcome:
     if is_open and not (text[span[0]].islower() and _is_named(sentence, first)):
         return "several_candidates"
     return "found"
+
+
+def names(text: str, name: str) -> bool:
+    """Whether a name stands in a text, and the text does not deny all places where it stands: "the number is not 42"."""
+    places = islice(re.finditer(re.escape(name), text), _MOST_PLACES)
+    return any(affirms(text, place.span(), name) != "denied" for place in places)
+
+
+_MOST_PLACES = 64
 
 
 def _is_compared(sentence: Sentence, first: int) -> bool:

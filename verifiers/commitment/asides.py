@@ -2,7 +2,7 @@
 
 An aside shows how the number was computed (`12 (3 × 4)`), or gives the same value again (`3/4, or 0.75`). One that gives the
 value again in round figures is an approximation: `5/36, or about 13.9%` is `5/36 ≈ 13.9%`. One that gives a quantity again gives
-it in another unit, or its tolerance: `80 km/h (about 50 mph)`, `4.5 m (±0.5 m)`.
+it in another unit, as a share, or its tolerance: `80 km/h (about 50 mph)`, `70000 dollars, or 7%`, `4.5 m (±0.5 m)`.
 """
 
 import math
@@ -13,7 +13,7 @@ from functools import cache
 
 from verifiers import cldr
 from verifiers.commitment.cues import Kind, adverbs, cues, listed, words
-from verifiers.commitment.measures import are_same
+from verifiers.commitment.measures import are_same, is_money
 from verifiers.commitment.wording import ends_with
 
 _CHARS = 80
@@ -64,7 +64,7 @@ def without_asides(text: str) -> str:
 
 _WORDS = r"(?:\s[^\W\d_]{1,12}[²³]?){0,3}"
 _UNIT = r"°?[^\W\d_]{1,16}(?:/[^\W\d_]{1,8})?"
-_OTHER = rf"(?P<lead>[^\d(（]{{0,24}}?)(?P<amount>{_DIGITS} ?(?P<other>{_UNIT})(?P<more>(?:,?\s(?:[^\W\d_]{{1,5}}\s)?\d{{1,6}} ?{_UNIT}){{0,2}}))"
+_OTHER = rf"(?P<lead>[^\d(（]{{0,24}}?)(?P<amount>{_DIGITS} ?(?P<other>{_UNIT}|\\?%)(?P<more>(?:,?\s(?:[^\W\d_]{{1,5}}\s)?\d{{1,6}} ?{_UNIT}){{0,2}}))"
 _CONVERTED = re.compile(
     rf"\d ?(?P<unit>{_UNIT})(?P<aside>(?:\s?[(（]|(?P<comma>, )){_OTHER}(?:[)）]|(?=[.\s])))" + _END
 )
@@ -80,15 +80,18 @@ def _is_converted(match: re.Match[str]) -> bool:
     if before is not None and not are_same(before[0] + match["unit"], match["amount"]):
         return False
     is_led = _is_lead(match["lead"]) or (not match["comma"] and _leads_to_rounded(f"{match['lead']}≈", ""))
-    return is_led and all(name.casefold() in cldr.UNITS or name in _SYMBOLS for name in (match["unit"], match["other"]))
+    return is_led and _is_unit(match["unit"]) and (match["other"].endswith("%") or _is_unit(match["other"]))
+
+
+def _is_unit(name: str) -> bool:
+    return name.casefold() in cldr.UNITS or name in _SYMBOLS or is_money(name)
 
 
 def without_substances(text: str) -> str:
     """A text of the same length, without the figures of a formula that an amount is of, at its end: "3.2 g of CO2 are formed"."""
     start = max(0, len(text) - 2 * _CHARS)
     for match in reversed([*_AMOUNT_OF.finditer(text, start)]):
-        is_unit = match["unit"].casefold() in cldr.UNITS or match["unit"] in _SYMBOLS
-        if is_unit and (match["of"] is None or match["of"].strip() in listed("of")):
+        if _is_unit(match["unit"]) and (match["of"] is None or match["of"].strip() in listed("of")):
             first, stop = match.span("formula")
             text = text[:first] + "".join("x" if sign.isdigit() else sign for sign in match["formula"]) + text[stop:]
     return text

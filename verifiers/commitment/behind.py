@@ -170,6 +170,12 @@ def is_taken_back(text: str, end: int) -> bool:
     return taken_back_at(text, end) is not None
 
 
+def takes_back(text: str) -> bool:
+    """Whether the last line of a text takes back what stands above it: "No, that is wrong. I take it back."."""
+    end = text.rstrip().rfind("\n")
+    return end > 0 and is_taken_back(text, end)
+
+
 def taken_back_at(text: str, end: int) -> int | None:
     """The end of the text behind an answer that takes it back; None if it stands."""
     start = _behind(text, end)

@@ -14,7 +14,7 @@ from verifiers.commitment.absences import without_reason
 from verifiers.commitment.amounts import is_counted, leads_to_number
 from verifiers.commitment.bare import read_bare
 from verifiers.commitment.cues import Cue, Kind, Word, kinds, listed, words
-from verifiers.commitment.figures import NUMBER
+from verifiers.commitment.figures import NUMBER, last_digit_end
 from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
 from verifiers.commitment.premises import past_premise
 from verifiers.commitment.sayings import divides, finds_none, in_signs, names_value, relates, subject_end
@@ -127,9 +127,10 @@ def _stated(sentence: Sentence) -> Span | None:
         return statement
     if _is_open(sentence, start):
         return None
-    for option in _OPTION.finditer(text, start, end):
-        if _is_chosen(sentence, option.span()):
-            return option.span()
+    options = [match.span() for match in _OPTION.finditer(text, start, end)]
+    for index, option in enumerate(options):
+        if _is_chosen(sentence, option):
+            return option[0], _end_of_list(sentence, options[index:])
     last = sentence.words[-1] if sentence.words else None
     if last and _is_truth(last.text) and sentence.ends_in(len(sentence.words) - 1, *_VERBS):
         return _called_right(sentence, last) or (last.start, last.end)
@@ -139,6 +140,16 @@ def _stated(sentence: Sentence) -> Span | None:
     if len(formulas) == 1 and sentence.stance(formulas[0].span()) is Stance.ANNOUNCED and formulas[0].end() < end:
         return unwrap(text, *formulas[0].span())
     return _behind_verb(sentence, start, end)
+
+
+def _end_of_list(sentence: Sentence, options: Sequence[Span]) -> int:
+    """The end of the options in a row, if they end the clause: "A, C and D"; else that of the first: "B, A is too small"."""
+    last = options[0]
+    for option in options[1:]:
+        if not _is_joined(sentence, last[1], option[0]):
+            break
+        last = option
+    return last[1] if sentence.ends(sentence.place(last)[1]) else options[0][1]
 
 
 def _is_chosen(sentence: Sentence, option: Span) -> bool:
@@ -639,7 +650,8 @@ def narrowed(text: str, start: int, end: int) -> Span:
     if _is_of_other(sentence, *numbers[0].span()):
         return start, end
     first, stop = parts.whole(text, *numbers[0].span(), end) or numbers[0].span()
-    is_understood = leads_to_number(text[start:first], text[stop:end]) and is_counted(text[stop:end])
+    digits_end = last_digit_end(text, first, stop) or stop
+    is_understood = leads_to_number(text[start:first], text[digits_end:end]) and is_counted(text[stop:end])
     return strip(text, first, stop) if is_understood else (start, end)
 
 
