@@ -139,4 +139,7 @@ def test_groups_of_a_job_outlive_the_replica_that_began_it(
     results = sorted(body["results"], key=lambda result: int(result["index"]))
     assert (body["state"], [result["index"] for result in results]) == ("done", [*range(962)])
     assert [result["reward"] for result in results] == [1.0] * 840 + [0.0] * 120 + [1.0] * 2
-    assert {(result["status"], result["reason"]) for result in results[:960]} == {("ok", "majority"), ("ok", "minority")}
+    assert {(result["status"], result["reason"]) for result in results[:960]} == {
+        ("ok", "majority"),
+        ("ok", "minority"),
+    }
