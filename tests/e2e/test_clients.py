@@ -147,7 +147,7 @@ def test_verifiers_hands_on_what_a_model_calls(served: Served) -> None:
     rewards = [trace["rewards"]["verified"] for trace in printed["called"]]
     assert rewards == [1.0, 1.0, 0.0, 0.0, 0.0, 0.0]
     assert printed["answered"]["rewards"] == {"verified": 1.0}
-    assert (printed["unanswered"]["rewards"], printed["unanswered"]["errors"]) == ({"verified": None}, ["TaskError"])
+    assert (printed["unanswered"]["rewards"], printed["unanswered"]["errors"]) == ({"verified": 0.0}, [])
 
 
 def test_the_older_rubric_cannot_make_a_number_of_what_was_not_judged(served: Served) -> None:
