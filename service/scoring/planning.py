@@ -214,7 +214,7 @@ def _label_hint(reference: Any) -> str:
     alike = data_sets.known().alike(reference)
     if not alike:
         lacking = data_sets.known().lacking(reference)
-        return f". The row has columns of {lacking[0]}, but lacks {', '.join(lacking[1])}" if lacking else ""
+        return f". The row has columns of {lacking[0]}, but lacks {', '.join(lacking[1])}; add them" if lacking else ""
     return f". The columns are those of {', '.join(alike[:5])}, but not of it alone: set data_source to its name"
 
 

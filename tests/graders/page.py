@@ -20,7 +20,6 @@ _LETTERS: Mapping[Answer, str] = {True: "+", False: "-", None: "?", HANG: "h", C
 _NOT_ASKED = " "
 _SHOWN_CHARS = 110
 _WHY = {
-    "Math-Verify's own tests": "two of its labels take the last formula of a sentence for the answer",
     "MATH-V, real answers": "three labels call an answer wrong that states the key's letter (`doubt` says so)",
     "recorded verdicts": "one row of three wants a polynomial factored, as its question says, and its reference does not",
 }

@@ -58,6 +58,7 @@ from verifiers.commitment.behind import (
     replacement,
     stance_of_lead,
     taken_back_at,
+    takes_back,
     trails_off,
 )
 from verifiers.commitment.byname import concluded_at, denied_at, ends_in_result, leaves_open
@@ -119,6 +120,7 @@ __all__ = [
     "fold",
     "in_signs",
     "is_clause",
+    "is_taken_back",
     "judged_at",
     "last_digit_end",
     "load",
@@ -129,6 +131,7 @@ __all__ = [
     "stated",
     "stated_at_end",
     "supposes",
+    "takes_back",
     "tells_need",
     "turns_behind",
     "wavers",

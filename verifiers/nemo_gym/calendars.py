@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from verifiers.base import InvalidItem
-from verifiers.commitment.behind import takes_back
+from verifiers.commitment import takes_back
 from verifiers.nemo_gym.rollouts import Judgement, Rollout
 from verifiers.rules.documents import Unreadable, read_json_at
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from verifiers.base import InvalidItem
-from verifiers.commitment.behind import takes_back
+from verifiers.commitment import takes_back
 from verifiers.nemo_gym.patterns import compile_all
 from verifiers.nemo_gym.rollouts import Judgement, Rollout
 

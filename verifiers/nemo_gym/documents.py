@@ -10,7 +10,7 @@ from xml.parsers import expat
 import yaml
 
 from verifiers.base import InvalidItem
-from verifiers.commitment.behind import takes_back
+from verifiers.commitment import takes_back
 from verifiers.nemo_gym.patterns import compile_all
 from verifiers.nemo_gym.rollouts import Judgement, Rollout, parsed
 from verifiers.rules import documents

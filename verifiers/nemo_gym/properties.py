@@ -9,7 +9,7 @@ from typing import Any, Final
 import yaml
 
 from verifiers.base import InvalidItem
-from verifiers.commitment.behind import is_taken_back
+from verifiers.commitment import is_taken_back
 from verifiers.nemo_gym.patterns import compile_all
 from verifiers.nemo_gym.rollouts import Judgement, Rollout
 
