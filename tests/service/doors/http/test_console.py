@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, expect
 
-from tests.browser import Opened
+from tests.browser import Opened, check_accessible, window
 from tests.conftest import Serve, Served
 from tests.judge_upstream.grader import Grader, honest
 from tests.waiting import PATIENCE_S
@@ -39,12 +38,6 @@ class Playground(Opened):
         self.page.get_by_role("button", name=form).click()
         expect(self.page.locator("#copied")).to_have_text("Copied.")
         return str(self.page.evaluate("navigator.clipboard.readText()"))
-
-
-def faults(opened: Opened) -> list[tuple[str, list[str]]]:
-    """What axe finds wrong with a page."""
-    found = Axe().run(opened.page).response["violations"]
-    return [(fault["id"], [node["html"] for node in fault["nodes"]]) for fault in found]
 
 
 def test_a_verdict_is_explained_as_one_types(served: Served, context: BrowserContext) -> None:
@@ -186,24 +179,21 @@ def test_the_question_to_a_judge_and_its_answers_are_shown(
 ) -> None:
     with Grader(lambda sections: honest(sections)[:-1] + ', "note": "<img src=x onerror=alert(4)>"}') as grader:
         served = serve(judge_file=str(grader.file(tmp_path)), sandbox="none")
-        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        context.set_default_timeout(PATIENCE_S * 1000)
-        for name in ("judge", "math_then_judge"):
-            opened = Playground(context, served.url)
-            opened.try_it(name, "I think it is <b>Paris</b>, so it is Paris", "Paris")
-            asked = opened.verdict(f"correct by {name}").locator(".asked")
-            expect(asked).to_have_count(1)
-            asked.locator("summary").first.click()
-            asked.get_by_text("Prompt", exact=True).click()
-            assert "<b>Paris</b>" in asked.inner_text()
-            assert "grader: A, score 1" in asked.inner_text()
-            assert "<img src=x onerror=alert(4)>" in asked.inner_text()
-            assert grader.url not in opened.page.content()
-            assert faults(opened) == []
-            assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
-            assert opened.page.locator("#verdict img, #verdict b").count() == 0
-            assert opened.complaints == []
-        context.close()
+        with window(browser, scheme, width) as context:
+            for name in ("judge", "math_then_judge"):
+                opened = Playground(context, served.url)
+                opened.try_it(name, "I think it is <b>Paris</b>, so it is Paris", "Paris")
+                asked = opened.verdict(f"correct by {name}").locator(".asked")
+                expect(asked).to_have_count(1)
+                asked.locator("summary").first.click()
+                asked.get_by_text("Prompt", exact=True).click()
+                assert "<b>Paris</b>" in asked.inner_text()
+                assert "grader: A, score 1" in asked.inner_text()
+                assert "<img src=x onerror=alert(4)>" in asked.inner_text()
+                assert grader.url not in opened.page.content()
+                check_accessible(opened, width)
+                assert opened.page.locator("#verdict img, #verdict b").count() == 0
+                assert opened.complaints == []
 
 
 @pytest.mark.browser
@@ -223,7 +213,7 @@ def test_of_a_judge_without_a_verdict_the_question_and_what_was_tried_are_shown(
         opened.try_it("math_then_judge", "I think it is Lyon, so it is Lyon", "Paris")
         asked = opened.verdict("bad upstream request by math_then_judge").locator(".asked")
         expect(asked.get_by_role("listitem")).to_have_text("grader: bad upstream request, HTTP 400")
-        assert faults(opened) == []
+        check_accessible(opened, 1280)
         assert grader.url.removeprefix("http://") not in asked.inner_text()
         assert opened.complaints == []
 
@@ -351,15 +341,12 @@ def test_the_console_can_be_turned_off(serve: Serve, context: BrowserContext) ->
 @pytest.mark.browser
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 1400), ("light", 390)])
 def test_axe_finds_no_fault(served: Served, browser: Browser, scheme: Any, width: int) -> None:
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    context.set_default_timeout(PATIENCE_S * 1000)
-    marks = ("multiple_choice", MANY_STANCES, "C")
-    for name, response, reference in (("math", "\\boxed{7}", "8"), ("think_math", "<think>a</think>7", "7"), marks):
-        opened = Playground(context, served.url)
-        opened.try_it(name, response, reference)
-        opened.verdict(f"by {name}")
-        for summary in opened.page.locator("#verdict summary").all():
-            summary.click()
-        assert faults(opened) == []
-        assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
-    context.close()
+    with window(browser, scheme, width) as context:
+        marks = ("multiple_choice", MANY_STANCES, "C")
+        for name, response, reference in (("math", "\\boxed{7}", "8"), ("think_math", "<think>a</think>7", "7"), marks):
+            opened = Playground(context, served.url)
+            opened.try_it(name, response, reference)
+            opened.verdict(f"by {name}")
+            for summary in opened.page.locator("#verdict summary").all():
+                summary.click()
+            check_accessible(opened, width)

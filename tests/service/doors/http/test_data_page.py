@@ -7,13 +7,11 @@ from typing import Any
 
 import pyarrow
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, expect
 from pyarrow import parquet
 
-from tests.browser import Opened
+from tests.browser import Opened, check_accessible, window
 from tests.conftest import Serve, Served
-from tests.waiting import PATIENCE_S
 
 KEY = "console-secret-0123456"
 HOSTILE = "<img src=x onerror=alert(1)> <script>alert(2)</script> \u202eabc\u202c"
@@ -203,11 +201,7 @@ def test_mistakes_are_said_and_a_key_is_asked_for(serve: Serve, context: Browser
 @pytest.mark.browser
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 1400), ("light", 390)])
 def test_axe_finds_no_fault(served: Served, browser: Browser, tmp_path: Path, scheme: Any, width: int) -> None:
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    context.set_default_timeout(PATIENCE_S * 1000)
-    opened = DataPage(context, f"{served.url}/console/data")
-    opened.audit(write(tmp_path / "rows.jsonl", [*ROWS, "no JSON"] * 3))
-    faults = Axe().run(opened.page).response["violations"]
-    assert [(fault["id"], [node["html"] for node in fault["nodes"]]) for fault in faults] == []
-    assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
-    context.close()
+    with window(browser, scheme, width) as context:
+        opened = DataPage(context, f"{served.url}/console/data")
+        opened.audit(write(tmp_path / "rows.jsonl", [*ROWS, "no JSON"] * 3))
+        check_accessible(opened, width)

@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, expect
 
-from tests.browser import Opened
+from tests.browser import Opened, check_accessible, window
 from tests.conftest import Served
-from tests.waiting import PATIENCE_S
 
 HOSTILE = "<img src=x onerror=alert(1)> <script>alert(2)</script>"
 
@@ -32,25 +30,21 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.browser
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 1400), ("light", 390)])
 def test_a_report_is_opened(served: Served, browser: Browser, report: Path, scheme: Any, width: int) -> None:
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    context.set_default_timeout(PATIENCE_S * 1000)
-    opened = Opened(context, f"{served.url}/console/diff")
-    opened.page.get_by_label("Choose the JSON").set_input_files(report)
-    said, kinds = opened.page.locator("#said"), opened.page.locator("#kinds")
-    expect(said).to_contain_text("9 of 9 rows compared, 7 flips (77.778 %).")
-    expect(kinds.get_by_role("heading", name="unpaid to paid: 7")).to_be_visible()
-    examples = kinds.get_by_role("region", name="Examples: unpaid to paid").locator("tbody tr")
-    assert HOSTILE in examples.first.inner_text()
-    assert examples.count() == len(json.loads(report.read_text())["kinds"][0]["examples"])
-    expect(kinds.get_by_role("region", name="By verifier").locator("tbody td")).to_have_text(["math", "9", "7"])
-    assert opened.page.locator("main img, main script").count() == 0
-    faults = Axe().run(opened.page).response["violations"]
-    assert [(fault["id"], [node["html"] for node in fault["nodes"]]) for fault in faults] == []
-    assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
-    opened.page.get_by_label("Choose the JSON").set_input_files(
-        {"name": "other.json", "mimeType": "application/json", "buffer": b'{"kinds": 1}'}
-    )
-    expect(said).to_contain_text("This file is not a report of rewardline diff.")
-    expect(kinds).to_be_empty()
-    assert opened.complaints == []
-    context.close()
+    with window(browser, scheme, width) as context:
+        opened = Opened(context, f"{served.url}/console/diff")
+        opened.page.get_by_label("Choose the JSON").set_input_files(report)
+        said, kinds = opened.page.locator("#said"), opened.page.locator("#kinds")
+        expect(said).to_contain_text("9 of 9 rows compared, 7 flips (77.778 %).")
+        expect(kinds.get_by_role("heading", name="unpaid to paid: 7")).to_be_visible()
+        examples = kinds.get_by_role("region", name="Examples: unpaid to paid").locator("tbody tr")
+        assert HOSTILE in examples.first.inner_text()
+        assert examples.count() == len(json.loads(report.read_text())["kinds"][0]["examples"])
+        expect(kinds.get_by_role("region", name="By verifier").locator("tbody td")).to_have_text(["math", "9", "7"])
+        assert opened.page.locator("main img, main script").count() == 0
+        check_accessible(opened, width)
+        opened.page.get_by_label("Choose the JSON").set_input_files(
+            {"name": "other.json", "mimeType": "application/json", "buffer": b'{"kinds": 1}'}
+        )
+        expect(said).to_contain_text("This file is not a report of rewardline diff.")
+        expect(kinds).to_be_empty()
+        assert opened.complaints == []

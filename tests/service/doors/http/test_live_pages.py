@@ -11,11 +11,10 @@ from typing import Any
 import httpx
 import pytest
 import yaml
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Locator, Route, expect
 
 from service.limits.keys import new_key
-from tests.browser import Opened
+from tests.browser import Opened, check_accessible, window
 from tests.conftest import Serve, Served
 from tests.judge_upstream.grader import Grader
 from tests.waiting import PATIENCE_S, eventually
@@ -287,18 +286,14 @@ def test_usage_is_shown_beside_its_budget(
 @pytest.mark.browser
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 1400), ("light", 390)])
 def test_axe_finds_no_fault(served: Served, browser: Browser, scheme: Any, width: int, tmp_path: Path) -> None:
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    context.set_default_timeout(PATIENCE_S * 1000)
-    report = _report()
-    context.route("**/v1/judges", lambda route: route.fulfill(json=report))
-    for path, wanted in ((LIVE, ".now:visible"), (JUDGES, "#judges .tile, #usage .scroll")):
-        opened = Opened(context, f"{served.url}{path}")
-        opened.page.locator(wanted).first.wait_for()
-        faults = Axe().run(opened.page).response["violations"]
-        assert [(fault["id"], [node["html"] for node in fault["nodes"]]) for fault in faults] == []
-        assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
-        assert opened.complaints == []
-    context.close()
+    with window(browser, scheme, width) as context:
+        report = _report()
+        context.route("**/v1/judges", lambda route: route.fulfill(json=report))
+        for path, wanted in ((LIVE, ".now:visible"), (JUDGES, "#judges .tile, #usage .scroll")):
+            opened = Opened(context, f"{served.url}{path}")
+            opened.page.locator(wanted).first.wait_for()
+            check_accessible(opened, width)
+            assert opened.complaints == []
 
 
 def _report() -> Any:

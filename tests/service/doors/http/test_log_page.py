@@ -7,10 +7,9 @@ from typing import Any
 
 import httpx
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Locator, expect
 
-from tests.browser import Opened
+from tests.browser import Opened, check_accessible, window
 from tests.conftest import Serve, Served
 from tests.waiting import PATIENCE_S, eventually
 
@@ -514,34 +513,26 @@ def test_a_verdict_is_corrected_and_saved_as_a_case(logged: Logged, context: Bro
 @pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1400)])
 @pytest.mark.parametrize("view", ["groups", "steps", "compare"])
 def test_axe_finds_no_fault_in_views(trained: Served, browser: Browser, scheme: Any, width: int, view: str) -> None:
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    context.set_default_timeout(PATIENCE_S * 1000)
-    opened = Log(context, trained, f"#view={view}&run=base&other=next")
-    opened.says({"groups": "6 groups", "steps": "2 points", "compare": "3 prompts"}[view])
-    if view != "steps":
-        opened.page.locator("#view tbody button").first.click()
-        expect(opened.page.locator("#group article").first).to_be_visible()
-    faults = Axe().run(opened.page).response["violations"]
-    assert [(fault["id"], [node["html"] for node in fault["nodes"]]) for fault in faults] == []
-    assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
-    assert opened.complaints == []
-    context.close()
+    with window(browser, scheme, width) as context:
+        opened = Log(context, trained, f"#view={view}&run=base&other=next")
+        opened.says({"groups": "6 groups", "steps": "2 points", "compare": "3 prompts"}[view])
+        if view != "steps":
+            opened.page.locator("#view tbody button").first.click()
+            expect(opened.page.locator("#group article").first).to_be_visible()
+        check_accessible(opened, width)
+        assert opened.complaints == []
 
 
 @pytest.mark.browser
 @pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1400), ("light", 1400), ("dark", 390)])
 def test_axe_finds_no_fault(logged: Logged, browser: Browser, scheme: Any, width: int) -> None:
     served = logged()
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    context.set_default_timeout(PATIENCE_S * 1000)
-    opened = Log(context, served)
-    opened.says("4 of 4")
-    opened.open("wrong answer")
-    for summary in opened.page.locator("summary").all():
-        if summary.is_visible() and summary.evaluate("summary => !summary.parentElement.open"):
-            summary.click()
-    faults = Axe().run(opened.page).response["violations"]
-    assert [(fault["id"], [node["html"] for node in fault["nodes"]]) for fault in faults] == []
-    assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
-    assert opened.complaints == []
-    context.close()
+    with window(browser, scheme, width) as context:
+        opened = Log(context, served)
+        opened.says("4 of 4")
+        opened.open("wrong answer")
+        for summary in opened.page.locator("summary").all():
+            if summary.is_visible() and summary.evaluate("summary => !summary.parentElement.open"):
+                summary.click()
+        check_accessible(opened, width)
+        assert opened.complaints == []

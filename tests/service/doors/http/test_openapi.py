@@ -89,7 +89,7 @@ def test_every_operation_does_what_the_document_says(serve: Any, tmp_path: Path)
 
 
 def test_the_document_has_every_field_of_the_contract(served: Any) -> None:
-    schemas = httpx.get(f"{served.url}/openapi.json").json()["components"]["schemas"]
+    schemas = httpx.get(f"{served.url}/openapi.json", timeout=PATIENCE_S).json()["components"]["schemas"]
     for shape in (ScoreItem, ScoreRequest, Result, Summary):
         assert set(schemas[shape.__name__]["properties"]) == set(shape.__struct_fields__)
     for shape in (ScoreItem, ScoreRequest):
@@ -99,14 +99,14 @@ def test_the_document_has_every_field_of_the_contract(served: Any) -> None:
 
 
 def test_the_documents_example_is_judged(served: Any) -> None:
-    operation = httpx.get(f"{served.url}/openapi.json").json()["paths"]["/v1/score"]["post"]
+    operation = httpx.get(f"{served.url}/openapi.json", timeout=PATIENCE_S).json()["paths"]["/v1/score"]["post"]
     example = operation["requestBody"]["content"]["application/json"]["example"]
     results = httpx.post(f"{served.url}/v1/score", json=example, timeout=PATIENCE_S).json()["results"]
     assert [result["score"] for result in results] == [1.0]
 
 
 def test_the_document_describes_the_mentions_of_an_explained_verdict(served: Any) -> None:
-    schemas = httpx.get(f"{served.url}/openapi.json").json()["components"]["schemas"]
+    schemas = httpx.get(f"{served.url}/openapi.json", timeout=PATIENCE_S).json()["components"]["schemas"]
     item = {"verifier": "math", "response": "The answer is not 5. \\boxed{6}", "reference": "6"}
     body = {"items": [item], "explain": True}
     (result,) = httpx.post(f"{served.url}/v1/score", json=body, timeout=PATIENCE_S).json()["results"]

@@ -8,10 +8,9 @@ from typing import Any
 
 import httpx
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Locator, Route, expect
 
-from tests.browser import Opened
+from tests.browser import Opened, check_accessible, window
 from tests.conftest import Serve, Served, serving
 from tests.waiting import PATIENCE_S, eventually
 
@@ -235,16 +234,12 @@ def test_prompts_are_counted_by_band_and_drawn(watched: Served, context: Browser
 @pytest.mark.browser
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 1400), ("light", 390)])
 def test_axe_finds_no_fault(watched: Served, browser: Browser, scheme: Any, width: int) -> None:
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    context.set_default_timeout(PATIENCE_S * 1000)
-    for path, shown in ((WATCH, "article"), (DATA, ".drawn tbody tr")):
-        opened = Opened(context, f"{watched.url}{path}")
-        opened.page.locator(shown).first.wait_for()
-        for summary in opened.page.locator("article:first-child summary, #watched summary").all():
-            if summary.is_visible():
-                summary.click()
-        faults = Axe().run(opened.page).response["violations"]
-        assert [(fault["id"], [node["html"] for node in fault["nodes"]]) for fault in faults] == []
-        assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
-        assert opened.complaints == []
-    context.close()
+    with window(browser, scheme, width) as context:
+        for path, shown in ((WATCH, "article"), (DATA, ".drawn tbody tr")):
+            opened = Opened(context, f"{watched.url}{path}")
+            opened.page.locator(shown).first.wait_for()
+            for summary in opened.page.locator("article:first-child summary, #watched summary").all():
+                if summary.is_visible():
+                    summary.click()
+            check_accessible(opened, width)
+            assert opened.complaints == []

@@ -11,6 +11,7 @@ from service.recipes.book import Book
 from service.recipes.recipe import Recipe
 from service.wire import Result
 from tests.service.recipes.shipped.examples import EXAMPLES
+from tests.service.recipes.shipped.recorded import faults, recorded
 from tests.service.recipes.shipped.scorer import Scorer
 from tests.tables import table
 from verifiers import registry
@@ -128,3 +129,13 @@ def test_who_names_all_answers_has_named_none(scorers: Scorers, name: str) -> No
         "<think>a</think>#### 4 or 5 or 6",
     )
     assert [result.score for result in scorers.score(name, *listed)] == [0.0] * len(listed)
+
+
+@pytest.mark.parametrize("name", ["open_instruct", "open_r1", "roll", "slime", "trl", "verl"])
+def test_recipes_pay_what_the_original_pays_or_differ_for_a_reason(scorer: Scorer, name: str) -> None:
+    assert not faults(scorer, recorded(name))
+
+
+@pytest.mark.parametrize("name", ["open_r1_code", "roll_code", "verl_code"])
+def test_programs_are_paid_as_the_original_pays_them_or_differ_for_a_reason(code_scorer: Scorer, name: str) -> None:
+    assert not faults(code_scorer, recorded(name))

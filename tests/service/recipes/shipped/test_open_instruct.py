@@ -5,12 +5,7 @@ import json
 import pytest
 
 from tests.conftest import ROOT
-from tests.service.recipes.shipped.recorded import faults, recorded
 from tests.service.recipes.shipped.scorer import Scorer
-
-
-def test_they_pay_what_open_instruct_pays_or_differ_for_a_reason(scorer: Scorer) -> None:
-    assert not faults(scorer, recorded("open_instruct"))
 
 
 def test_gsm8k_agrees_with_the_labels_of_real_solutions(scorer: Scorer) -> None:

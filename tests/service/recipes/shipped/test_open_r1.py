@@ -1,6 +1,5 @@
 """The recipes that stand for Open R1's rewards, held against what they give."""
 
-from tests.service.recipes.shipped.recorded import faults, recorded
 from tests.service.recipes.shipped.scorer import Scorer
 
 _BOX = r"\boxed{5}"
@@ -9,14 +8,6 @@ _SUMS = {
     "test_cases": [{"input": "1 2\n", "output": "3\n"}, {"input": "2 2\n", "output": "4\n"}],
 }
 _RIGHT = "```python\nprint(sum(map(int, input().split())))\n```"
-
-
-def test_they_pay_what_open_r1_pays_or_differ_for_a_reason(scorer: Scorer) -> None:
-    assert not faults(scorer, recorded("open_r1"))
-
-
-def test_programs_are_paid_as_open_r1_pays_them_or_differ_for_a_reason(code_scorer: Scorer) -> None:
-    assert not faults(code_scorer, recorded("open_r1_code"))
 
 
 def test_a_test_that_takes_too_long_costs_that_test_alone(code_scorer: Scorer) -> None:

@@ -5,12 +5,7 @@ import json
 import pytest
 
 from tests.conftest import ROOT
-from tests.service.recipes.shipped.recorded import faults, recorded
 from tests.service.recipes.shipped.scorer import Scorer
-
-
-def test_they_pay_what_slime_pays_or_differ_for_a_reason(scorer: Scorer) -> None:
-    assert not faults(scorer, recorded("slime"))
 
 
 def test_ifbench_pays_for_all_instructions_by_its_published_checkers(scorer: Scorer) -> None:

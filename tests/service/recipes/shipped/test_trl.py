@@ -2,14 +2,9 @@
 
 import pytest
 
-from tests.service.recipes.shipped.recorded import faults, recorded
 from tests.service.recipes.shipped.scorer import Scorer
 
 _BOX = r"\boxed{5}"
-
-
-def test_they_pay_what_trl_pays_or_differ_for_a_reason(scorer: Scorer) -> None:
-    assert not faults(scorer, recorded("trl"))
 
 
 @pytest.mark.parametrize(

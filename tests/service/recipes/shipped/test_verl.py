@@ -1,6 +1,6 @@
 """The recipes and routes that stand for verl's scorers, held against what the scorers give."""
 
-from tests.service.recipes.shipped.recorded import faults, recorded
+from tests.service.recipes.shipped.recorded import recorded
 from tests.service.recipes.shipped.scorer import Scorer
 
 SOURCES = {
@@ -20,14 +20,6 @@ SOURCES = {
 """The whole table of its default scorer."""
 REFERENCES = {"verl.prime_code": {"inputs": ["1"], "outputs": ["1"]}, "verl.search_r1": {"target": ["4"]}}
 RIGHT = "<think>2 + 2</think> <answer>4</answer>\nAnswer: 4\n#### 4\n\\boxed{4}"
-
-
-def test_rules_give_what_the_scorers_give_or_differ_for_a_reason(scorer: Scorer) -> None:
-    assert not faults(scorer, recorded("verl"))
-
-
-def test_programs_get_what_the_scorers_give_or_differ_for_a_reason(code_scorer: Scorer) -> None:
-    assert not faults(code_scorer, recorded("verl_code"))
 
 
 def test_data_sources_go_to_their_scorers(scorer: Scorer) -> None:
