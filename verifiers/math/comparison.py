@@ -95,7 +95,7 @@ class Comparison:
         try:
             check(part)
         except TooComplex:
-            self.is_large = self.is_large or not huge.has_logarithm(part)
+            self.is_large = self.is_large or bool(values.names(part)) or not huge.has_logarithm(part)
 
     def equal(self, reference: Node, answer: Node) -> bool:
         """Whether the two are the same answer.

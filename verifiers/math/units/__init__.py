@@ -23,8 +23,8 @@ its definitions would replace some 110 lines. Most of this module decides which 
 help with that: it reads `units` as micronits, `Rs` as ronnaseconds and `as` as attoseconds, never reads `C` as a
 degree, and raises an error for any unknown word.
 
-    definitions  units and what one of each is   names    their names, in English, Chinese and as symbols
-    nouns        what else is counted            notation text as tokens, and atoms as text
+    units.yaml   what one of each is, and names  definitions, names    the tables that are made of it
+    nouns.yaml   what else is counted            nouns    phrases of it     notation text as tokens, and atoms as text
     reading      the grammar: products, powers   conversion   between units
 """
 
