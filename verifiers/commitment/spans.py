@@ -8,7 +8,7 @@ _INVISIBLE = frozenset(
     "\u00ad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2061\u2062\u2063\u2066\u2067\u2068\u2069\ufeff"
 )
 
-_EMPHASIS = "*`_∴⇒⟹➜✓✔✅☑\ufe0f"
+_EMPHASIS = "*`_∴→⇒⟹➜✓✔✅☑\ufe0f"
 """Emphasis, and marks that may stand beside an answer."""
 _QUOTES = {'"': '"', "“": "”", "„": "“”", "«": "»", "»": "«", "「": "」", "『": "』", "‹": "›", "‘": "’"}
 _MATH_QUOTES = (("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]"))

@@ -78,8 +78,9 @@ def _main_clause(sentence: Sentence) -> Sentence:
         ):
             return statement
     stop = past_premise(sentence, listed("premises"))
-    starts = text.startswith(("$", "\\("), sentence.words[stop].start) if 0 < stop < len(sentence.words) else False
-    return Sentence(text, sentence.words[stop].start, sentence.end, sentence.stop) if starts else sentence
+    first = sentence.words[stop].start if 0 < stop < len(sentence.words) else sentence.start
+    starts = text.startswith(("$", "\\("), first) or (stop > 0 and _CASE.match(text, first))
+    return Sentence(text, first, sentence.end, sentence.stop) if starts else sentence
 
 
 _FORMULA_ENDS = ("$", "\\)")

@@ -91,6 +91,9 @@ def test_the_unit_behind_a_last_number_is_whole(response: str, right: str, wrong
         (r"\boxed{4}", "m+n=4", 0.0),
         # AGIEval (MIT), gaokao-mathcloze, an output of davinci-003
         ("答案是 $-2$.", "-2", 1.0),
+        ("Since x > 0, x = 15.", "15", 1.0),
+        ("Since x > 0, x = 15.", "x > 0", 0.0),
+        ("→ 15", "15", 1.0),
     ],
 )
 def test_a_value_is_found_beside_what_says_it_again(response: str, reference: str, score: float, found: Found) -> None:
