@@ -13,8 +13,7 @@ from itertools import chain, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-
+from verifiers import table_files
 from verifiers.commitment.letters import MARKS
 
 LEXICON = Path(__file__).parent / "lexicon"
@@ -365,16 +364,7 @@ def _of(kinds: Set[Kind]) -> Iterator[Sequence[Sequence[tuple[str, ...]]]]:
 @cache
 def languages() -> Mapping[str, Mapping[str, Any]]:
     """The lexicons, by the names of their files."""
-    return {path.stem: _read(path) for path in sorted(LEXICON.glob("*.yaml"))}
-
-
-def _read(path: Path) -> Mapping[str, Any]:
-    """Read a lexicon. All its words are texts: `yes` and `no` are not booleans here."""
-    lexicon: Mapping[str, Any] = yaml.load(path.read_text("utf-8"), Loader=_LOADER)  # noqa: S506  # makes texts alone
-    return lexicon
-
-
-_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    return {path.stem: table_files.texts(path) for path in sorted(LEXICON.glob("*.yaml"))}
 
 
 @cache

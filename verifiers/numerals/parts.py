@@ -11,10 +11,8 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-import yaml
-
+from verifiers import table_files
 from verifiers.commitment.amounts import is_counter
 from verifiers.commitment.language import languages_of
 from verifiers.commitment.latex import any_of
@@ -107,9 +105,8 @@ def _divisor(match: re.Match[str], around: str) -> int | None:
 
 @cache
 def _words() -> Mapping[str, Mapping[str, list[str]]]:
-    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-    table: Any = yaml.load(Path(__file__).with_name("fractions.yaml").read_text("utf-8"), Loader=loader)  # noqa: S506  # texts alone
-    return table  # type: ignore[no-any-return]  # the file is ours
+    table: Mapping[str, Mapping[str, list[str]]] = table_files.texts(Path(__file__).with_name("fractions.yaml"))
+    return table
 
 
 def _listed() -> Iterator[tuple[str, str]]:

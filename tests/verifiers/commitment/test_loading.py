@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from verifiers import table_files
 from verifiers.commitment import MATH_CHANNELS, ExtractionParams, corrected, cues, extract, glance, load, wording
 from verifiers.rules import multiple_choice
 from verifiers.rules.multiple_choice import MultipleChoiceParams
@@ -20,7 +21,7 @@ def test_once_loaded_no_response_waits_for_the_lexicons(monkeypatch: pytest.Monk
     def read_again(path: Path) -> Any:
         raise AssertionError(path)
 
-    monkeypatch.setattr(cues, "_read", read_again)
+    monkeypatch.setattr(table_files, "texts", read_again)
     for response in (
         r"So $x = \boxed{5}$. It is done.",
         "The answer is 7.",
