@@ -10,6 +10,9 @@ An effect of the judged text (it hangs a parser, or makes a number huge) is neve
 score 0. The task decides whether it is judged, never the response: for one task all responses are `ok`, or none is.
 """
 
+import inspect
+import os
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -101,6 +104,12 @@ class Params(BaseModel):
 
     With refuse, the response decides whether it is judged. That is for finding rows that have the wrong verifier.
     """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Tell `inspect` where the class stands: it looks through all modules otherwise, for a twentieth of a start."""
+        super().__init_subclass__(**options)
+        if file := getattr(sys.modules.get(cls.__module__), "__file__", None):
+            inspect.modulesbyfile[os.path.normcase(file)] = cls.__module__
 
     def as_json(self) -> bytes:
         """The parameters as JSON. `chars` is then known without writing them again."""

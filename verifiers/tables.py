@@ -1,15 +1,18 @@
-"""Reads tables of words, which are YAML files beside the modules that use them."""
+"""Reads the tables that stand beside our modules, as YAML. libyaml takes a tenth of the time of Python's own reader."""
 
-from pathlib import Path
-from typing import Any
+from importlib.resources.abc import Traversable
+from typing import Any, Final
 
 import yaml
 
-
-def read(path: Path) -> dict[str, Any]:
-    """The table of a file. All its words are texts: `yes`, `no` and `1.0` are not values here."""
-    table: dict[str, Any] = yaml.load(path.read_text("utf-8"), Loader=_LOADER)  # noqa: S506 - makes texts alone
-    return table
+_VALUES: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_TEXTS: Final = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
-_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+def values(path: Traversable) -> Any:
+    return yaml.load(path.read_text("utf-8"), Loader=_VALUES)  # noqa: S506 - it is a safe loader
+
+
+def texts(path: Traversable) -> Any:
+    """All scalars are texts: `yes` and `no` are not booleans here."""
+    return yaml.load(path.read_text("utf-8"), Loader=_TEXTS)  # noqa: S506 - it makes texts alone

@@ -39,7 +39,8 @@ _STACK_LINES: Final = 12
 _OURS: Final = ("service", "verifiers", "sandbox", "fairness", "tracing")
 _IDLE_S: Final = 0.0005
 """CPU between two looks below which a loop that is in no step is left asleep."""
-_MAX_NAMES: Final = 200
+_MAX_NAMES: Final = 60
+"""Each has a dozen samples, which a scrape collects in one step."""
 _OTHER: Final = "other"
 
 

@@ -23,7 +23,7 @@ OWN_TABLES = {
     "verifiers.commitment.cues.alone",
     "verifiers.commitment.cues.listed",
     "verifiers.commitment.retraction._table",
-    "verifiers.commitment.slots.by_first_word",
+    "verifiers.commitment.slots._terms",
     "verifiers.commitment.slots.openings_of",
     "verifiers.commitment.slots.slotted",
     "verifiers.commitment.wording._endings",

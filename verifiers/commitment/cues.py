@@ -362,7 +362,7 @@ def _of(kinds: Set[Kind]) -> Iterator[Sequence[Sequence[tuple[str, ...]]]]:
 @cache
 def languages() -> Mapping[str, Mapping[str, Any]]:
     """The lexicons, by the names of their files."""
-    return {path.stem: tables.read(path) for path in sorted(LEXICON.glob("*.yaml"))}
+    return {path.stem: tables.texts(path) for path in sorted(LEXICON.glob("*.yaml"))}
 
 
 @cache

@@ -38,16 +38,31 @@ def by_length(table: Mapping[str, Mapping[tuple[str, ...], str]]) -> Phrases:
 
 def is_word(word: Word) -> bool:
     """Whether a word is more than a sign."""
-    return any(map(str.isalnum, word.text))
+    return word.text.isalnum() or any(map(str.isalnum, word.text))
+
+
+class _Terms(NamedTuple):
+    """The phrases of a language that begin with one word."""
+
+    language: str
+    longer: Mapping[str, Sequence[tuple[Sequence[str], str]]]
+    """By their second words, the longest first, each with its slot."""
+    alone: str | None
+    """The slot that the word fills by itself."""
 
 
 @cache
-def by_first_word(idea: str) -> Mapping[str, Sequence[str]]:
-    """The languages that have phrases of an idea with this first word, English first."""
-    table: dict[str, list[str]] = {}
+def _terms(idea: str) -> Mapping[str, Sequence[_Terms]]:
+    """The phrases of an idea by their first words, English first."""
+    table: dict[str, list[_Terms]] = {}
     for language in sorted(languages(), key=lambda item: item != "en"):
-        for word in slotted(idea, language):
-            table.setdefault(word, []).append(language)
+        for word, terms in slotted(idea, language).items():
+            longer: dict[str, list[tuple[Sequence[str], str]]] = {}
+            for phrase, slot in terms:
+                if len(phrase) > 1:
+                    longer.setdefault(phrase[1], []).append((phrase, slot))
+            alone = next((slot for phrase, slot in terms if len(phrase) == 1), None)
+            table.setdefault(word, []).append(_Terms(language, longer, alone))
     return table
 
 
@@ -71,12 +86,16 @@ class Part(NamedTuple):
 
 def parts(idea: str, wording: Sequence[Word]) -> Iterator[Part]:
     """The phrases of an idea in a text: the longest of each language that begins at each word."""
-    spoken = by_first_word(idea)
+    begun = _terms(idea)
     positions = [position for position, word in enumerate(wording) if is_word(word)]
     texts = [wording[position].text for position in positions]
     for first, text in enumerate(texts):
-        for language in spoken.get(text, ()):
-            for phrase, slot in slotted(idea, language)[text]:
+        for language, longer, alone in begun.get(text, ()):
+            following = texts[first + 1] if longer and first + 1 < len(texts) else ""
+            for phrase, slot in longer.get(following, ()):
                 if texts[first : first + len(phrase)] == phrase:
                     yield Part(language, slot, positions[first], positions[first + len(phrase) - 1] + 1)
                     break
+            else:
+                if alone is not None:
+                    yield Part(language, alone, positions[first], positions[first] + 1)

@@ -101,7 +101,7 @@ def unanswered(text: str) -> str | None:
 
 @cache
 def _remarks() -> dict[str, str]:
-    kinds = tables.read(Path(__file__).with_name("unanswered.yaml"))
+    kinds = tables.texts(Path(__file__).with_name("unanswered.yaml"))
     return {word_key(remark): kind for kind, entries in kinds.items() for entry in entries for remark in phrases(entry)}
 
 

@@ -7,13 +7,12 @@ from difflib import SequenceMatcher
 from importlib import resources
 from typing import Any, Final
 
-import yaml
-
+from verifiers import tables
 from verifiers.nemo_gym.rollouts import Judgement, Rollout, expected_call, parsed
 
 _KIND_OF: Final[Mapping[str, str]] = {
     spelled: kind
-    for kind, names in yaml.safe_load((resources.files(__package__) / "edits.yaml").read_text()).items()
+    for kind, names in tables.values(resources.files(__package__) / "edits.yaml").items()
     for name in names.split()
     for spelled in (name, name.replace("_", ""))
 }

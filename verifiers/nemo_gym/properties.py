@@ -6,14 +6,13 @@ from collections.abc import Callable, Mapping
 from importlib import resources
 from typing import Any, Final
 
-import yaml
-
+from verifiers import tables
 from verifiers.base import InvalidItem
 from verifiers.commitment import is_taken_back
 from verifiers.nemo_gym.patterns import compile_all
 from verifiers.nemo_gym.rollouts import Judgement, Rollout
 
-_MARKS: Final = yaml.safe_load((resources.files(__package__) / "properties.yaml").read_text(encoding="utf-8"))
+_MARKS: Final = tables.values(resources.files(__package__) / "properties.yaml")
 _MARKED, _ON_A_LINE = _MARKS["marked"], _MARKS["on_a_line"]
 _TRUE: Final = frozenset(["1", "1.0", "true", "yes", "present", "t", "y"])
 _FALSE: Final = frozenset(["0", "0.0", "false", "no", "absent", "f", "n"])

@@ -15,8 +15,7 @@ from functools import partial
 from importlib import resources
 from typing import Any, Final
 
-import yaml
-
+from verifiers import tables
 from verifiers.base import InvalidItem
 from verifiers.nemo_gym.rollouts import Judgement, Rollout, parsed
 
@@ -27,7 +26,7 @@ _TABLES: Final[Mapping[str, Any]] = json.loads(gzip.decompress(_FILE.read_bytes(
 _KEYS: Final[Mapping[str, str]] = {name: table["columns"][0] for name, table in _TABLES.items()}
 _ADDRESSES: Final = ("participant_email", "assigned_to_email", "customer_email")
 _CASE_COUNTS: Final = ("status", "list_name", "board")
-_TOOLS: Final[Mapping[str, Any]] = yaml.safe_load((resources.files(__package__) / "workplace.yaml").read_text())
+_TOOLS: Final[Mapping[str, Any]] = tables.values(resources.files(__package__) / "workplace.yaml")
 _MAX_CHANGES: Final = 256
 """Calls that change the tables. Each reads a table."""
 

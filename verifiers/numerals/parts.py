@@ -100,7 +100,7 @@ def _divisor(match: re.Match[str], around: str) -> int | None:
 
 @cache
 def _words() -> Mapping[str, Mapping[str, list[str]]]:
-    return tables.read(Path(__file__).with_name("fractions.yaml"))
+    return tables.texts(Path(__file__).with_name("fractions.yaml"))
 
 
 def _listed() -> Iterator[tuple[str, str]]:

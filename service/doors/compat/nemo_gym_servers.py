@@ -14,10 +14,9 @@ from functools import partial
 from importlib import resources
 from typing import Any, Final
 
-import yaml
-
 from service.doors.compat.request_options import JSON
 from service.errors import Unprocessable
+from verifiers import tables
 from verifiers.nemo_gym import RECORDED, SERVERS, replays
 from verifiers.nemo_gym.documents import strict
 
@@ -124,9 +123,7 @@ def _document(row: JSON) -> JSON:
 
 _MAX_SCHEMA_CHARS: Final = 50_000
 """A larger one takes the event loop too long."""
-_TABLE: Final[Mapping[str, Any]] = yaml.safe_load(
-    (resources.files(__package__) / "nemo_gym_servers.yaml").read_text(encoding="utf-8")
-)
+_TABLE: Final[Mapping[str, Any]] = tables.values(resources.files(__package__) / "nemo_gym_servers.yaml")
 UNJUDGED: Final[Mapping[str, str]] = _TABLE["unjudged"]
 _CONVENTION_OF: Final[Mapping[str, str]] = _TABLE["conventions"]
 CHOICES: Final = frozenset(server for server, verifier in _CONVENTION_OF.items() if verifier == "multiple_choice")

@@ -20,7 +20,7 @@ def test_once_loaded_no_response_waits_for_the_lexicons(monkeypatch: pytest.Monk
     def read_again(path: Path) -> Any:
         raise AssertionError(path)
 
-    monkeypatch.setattr(cues, "_read", read_again)
+    monkeypatch.setattr(tables, "texts", read_again)
     for response in (
         r"So $x = \boxed{5}$. It is done.",
         "The answer is 7.",

@@ -11,9 +11,9 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
-import yaml
 from pydantic import Field, field_validator, model_validator
 
+from verifiers import tables
 from verifiers.judge.endpoints.reward_servers import Form
 from verifiers.judge.profiles import Part
 
@@ -187,7 +187,7 @@ def presets() -> Mapping[str, Mapping[str, Any]]:
 
 @cache
 def _read() -> dict[str, dict[str, Any]]:
-    families: dict[str, dict[str, Any]] = yaml.safe_load(_PRESETS.read_text(encoding="utf-8"))
+    families: dict[str, dict[str, Any]] = tables.values(_PRESETS)
     return families
 
 

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-import yaml
+
+from verifiers import tables
 
 _TABLE: Final = Path(__file__).with_name("formats.yaml")
 _MAX_TEXT_BYTES: Final = 8_000_000
@@ -48,9 +49,7 @@ class Format(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reference: tuple[str, ...] = ()
 
 
-FORMATS: Final[Mapping[str, Format]] = msgspec.convert(
-    yaml.safe_load(_TABLE.read_text(encoding="utf-8")), dict[str, Format]
-)
+FORMATS: Final[Mapping[str, Format]] = msgspec.convert(tables.values(_TABLE), dict[str, Format])
 
 
 COLUMNS: Final = frozenset(

@@ -19,7 +19,7 @@ class Scale:
     dimension: Mapping[str, int]
 
 
-UNITS = tables.read(Path(__file__).with_name("units.yaml"))
+UNITS = tables.texts(Path(__file__).with_name("units.yaml"))
 """The table of all units."""
 SENSES: Mapping[str, tuple[str, ...]] = {word: tuple(senses) for word, senses in UNITS["senses"].items()}
 """The possible meanings of words with several senses."""

@@ -87,7 +87,7 @@ def chinese_noun(word: str) -> dict[str, int] | None:
 
 
 _SAME_IN_PLURAL = split("fish sheep deer series species dice")
-_TABLE = tables.read(Path(__file__).with_name("nouns.yaml"))
+_TABLE = tables.texts(Path(__file__).with_name("nouns.yaml"))
 _NOUNS, _NEVER_SINGULAR, _COUNTED_BY, _DESCRIBING, _NOT_NOUNS = (
     split(_TABLE[kind]) for kind in ("nouns", "never singular", "counted by", "describing", "not nouns")
 )
