@@ -16,6 +16,8 @@ _PAID: Final = 64
 """Paid samples, after which it is decided even if there are fewer of the others."""
 _LEAST: Final = 6
 """Of fewer samples nothing can be said. With fewer that are not paid nearly everything is."""
+_LESS: Final = 0.8
+"""Of a kind that pays, the share among unpaid responses is at most so much of that among paid ones."""
 
 
 @dataclass(slots=True)
@@ -47,6 +49,7 @@ class Contrast:
     def pays(self) -> bool:
         """Whether the kind is still frequent among paid responses, and more so than it can be, at 95 %, among the others."""
         share = self.paid_of_kind / max(1, self.paid)
-        if share <= self.bound:
-            return False
-        return self.unpaid < _LEAST or upper_bound(self.unpaid_of_kind, self.unpaid) < share
+        if share <= self.bound or self.unpaid < _LEAST:
+            return share > self.bound
+        is_less = self.unpaid_of_kind / self.unpaid <= _LESS * share
+        return is_less and upper_bound(self.unpaid_of_kind, self.unpaid) < share
