@@ -11,11 +11,13 @@ from typing import Final
 from service.watch.evidence import Crossing, upper_bound
 
 _UNPAID: Final = 24
-"""Samples that are not paid, after which it is decided."""
-_PAID: Final = 32
-"""Paid samples, after which it is decided with fewer of the others; after twice as many with hardly any."""
+"""Samples that are not paid, after which it is decided at the latest."""
+_PAID: Final = 64
+"""Paid samples, after which it is decided even if there are fewer of the others."""
 _LEAST: Final = 6
-"""With fewer unpaid samples nothing can be said of them: nearly everything is paid."""
+"""Of fewer samples nothing can be said. With fewer that are not paid nearly everything is."""
+_LESS: Final = 0.8
+"""Of a kind that pays, the share among unpaid responses is at most so much of that among paid ones."""
 
 
 @dataclass(slots=True)
@@ -40,14 +42,14 @@ class Contrast:
 
     @property
     def is_decided(self) -> bool:
-        if self.paid < _LEAST:
-            return False
-        return self.unpaid >= _UNPAID or self.paid >= (_PAID if self.unpaid >= _LEAST else 2 * _PAID)
+        is_known = min(self.paid, self.unpaid) >= _LEAST
+        return self.paid >= _PAID or (is_known and (self.unpaid >= _UNPAID or self.pays))
 
     @property
     def pays(self) -> bool:
         """Whether the kind is still frequent among paid responses, and more so than it can be, at 95 %, among the others."""
         share = self.paid_of_kind / max(1, self.paid)
-        if share <= self.bound:
-            return False
-        return self.unpaid < _LEAST or upper_bound(self.unpaid_of_kind, self.unpaid) < share
+        if share <= self.bound or self.unpaid < _LEAST:
+            return share > self.bound
+        is_less = self.unpaid_of_kind / self.unpaid <= _LESS * share
+        return is_less and upper_bound(self.unpaid_of_kind, self.unpaid) < share

@@ -113,7 +113,6 @@ DETECTORS: Final = (
         "a phrase that came up in this run pays nearly always, where other responses often do not",
         "paid",
         _paid_phrase,
-        is_style=True,
         alarms="As an expert I have checked with great care that this solution is complete and correct.\n#### 4",
     ),
     Detector(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import msgspec
 import pytest
 from rewardline import Client, Status
 from rewardline.hook import Hook
@@ -18,11 +19,13 @@ from typer.testing import CliRunner
 from service.cli.main import application
 from service.versions.locks import Lock, Locks, Pin
 from service.versions.releases import NoRelease, find
-from service.wire import BatchRequest, Result
+from service.versions.served import _asked
+from service.wire import BatchRequest, Result, ScoreItem
 from tests.conftest import ROOT, Serve
 from tests.processes import children, gone
 from tests.tables import table
 from tests.waiting import PATIENCE_S, eventually
+from verifiers.own_answers import STAND_IN
 
 Json = dict[str, Any]
 ITEMS: list[Json] = [
@@ -203,6 +206,19 @@ def _command(pid: int) -> bytes:
     with gone():
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     return b""
+
+
+@table(
+    "reference, response, reason",
+    [(STAND_IN, "4", "pin_unserved"), ("4", STAND_IN, "unparseable_reference")],
+    ids=["members of a group", "a response"],
+)
+def test_an_older_release_that_compares_no_groups_is_not_the_fault_of_the_item(
+    lock: Json, reference: str, response: str, reason: str
+) -> None:
+    item = ScoreItem(verifier="math", response=response, reference=msgspec.Raw(msgspec.json.encode(reference)))
+    invalid = Result(0, "invalid", None, None, "unparseable_reference", None, None, None, {}, False, 0.0)
+    assert _asked(msgspec.convert(lock, Lock), item, invalid).reason == reason
 
 
 def put_rows(folder: Path) -> str:
