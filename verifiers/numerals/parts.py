@@ -100,7 +100,8 @@ def _divisor(match: re.Match[str], around: str) -> int | None:
 
 @cache
 def _words() -> Mapping[str, Mapping[str, list[str]]]:
-    return tables.texts(Path(__file__).with_name("fractions.yaml"))
+    table: Mapping[str, Mapping[str, list[str]]] = tables.texts(Path(__file__).with_name("fractions.yaml"))
+    return table
 
 
 def _listed() -> Iterator[tuple[str, str]]:
