@@ -911,17 +911,13 @@ class _Reader:
             for cue in sentence.cues
         )
 
-    def _is_concluded_subject(self, sentence: Sentence, at: int) -> bool:
-        """Whether a conclusion begins with a mention: "Therefore, sample A has more"."""
-        return at > 0 and sentence.words[at - 1].text in ",，" and sentence.ends_in(at - 1, Kind.SO) is not None
-
     def _leads_to(self, sentence: Sentence, at: int) -> bool:
         prefix = sentence.words[at - 1].text
         if prefix == "=":
             return at < 2 or sentence.words[at - 2].text not in "<>!≤≥≠~"
         if prefix == ",":
             return any(cue.kind is Kind.BECAUSE and cue.first == 0 for cue in sentence.cues)
-        return prefix in ":—–" or prefix in listed("places") or prefix in listed("auxiliaries")
+        return prefix in ":—–" or prefix in listed("places")
 
     def _is_told_against(self, sentence: Sentence, mention: Mention) -> bool:
         """Whether a clause with a mention has a word against it."""
@@ -1122,7 +1118,6 @@ class _Reader:
                     or at == 0
                     or sentence.ends_in(at, Kind.IS, Kind.SO, Kind.CHOOSE)
                     or self._leads_to(sentence, at)
-                    or self._is_concluded_subject(sentence, at)
                 ):
                     offer = Offer(mention.value or CONFLICT, mention.span, index, 2, "line")
                     return none if self._is_unmade(offer) else self._found(offer.names, "line", mention.span)
