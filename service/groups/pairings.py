@@ -3,9 +3,13 @@
 import itertools
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from hashlib import blake2b
 from typing import Final, Literal
+
+import numpy as np
+
+from service.groups.ratings import Game, bradley_terry
 
 Pairing = Literal["circular", "all", "swiss", "baseline"]
 Pair = tuple[int, int]
@@ -81,4 +85,27 @@ def swiss_round(points: Sequence[float], met: set[frozenset[int]], number: int) 
         index = next((at for at, second in enumerate(waiting) if frozenset((first, second)) not in met), None)
         if index is not None:
             pairs.append((first, waiting.pop(index)))
+    return turned(pairs)
+
+
+def conflict_round(count: int, games: Sequence[Game], met: Set[frozenset[int]], most: int) -> list[Pair]:
+    """At most so many pairs, behind the rounds of a swiss tournament: of responses that have not met yet, those that are close,
+    and whose results so far contradict the others'. They mend best what a judge has got wrong.
+    """
+    strengths = np.array(bradley_terry(count, games))
+    chances = 1 / (1 + np.exp(strengths[None, :] - strengths[:, None]))
+    surprises = np.zeros(count)
+    for game in games:
+        surprise = abs(game.result - chances[game.first, game.second])
+        surprises[[game.first, game.second]] += surprise
+    weights = np.triu(chances * (1 - chances) * (surprises[:, None] + surprises[None, :]), k=1)
+    pairs: list[Pair] = []
+    paired: set[int] = set()
+    for place in np.argsort(-weights, axis=None, kind="stable"):
+        first, second = divmod(int(place), count)
+        if len(pairs) == most:
+            break
+        if first < second and frozenset((first, second)) not in met and paired.isdisjoint((first, second)):
+            pairs.append((first, second))
+            paired |= {first, second}
     return turned(pairs)

@@ -15,8 +15,9 @@ RANKING: Final = 3.5
 WORST: Final = 1.0
 BEST: Final = 5.0
 """The scale of the rating `scores`."""
-_PRIOR: Final = 0.5
-"""Ties with an average player, which everybody is given: who won all games would else be infinitely strong."""
+_PRIOR: Final = 2.0
+"""Ties with an average player, which everybody is given: who won all games would else be infinitely strong, and a judge that
+errs in a tenth of all pairs would be believed too much."""
 _ROUNDS: Final = 200
 _LONGEST_STEP: Final = 2.0
 """In logits: a longer step may leave the region where the likelihood is like a parabola."""

@@ -5,7 +5,7 @@ whose thinking never ends, loses against every other without a question, and two
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import msgspec
@@ -48,6 +48,8 @@ class Contest:
     _playing: list[int] = field(init=False)
     """The places that pairs are made of: of the rating `scores`, those with a text."""
     _rounds: int = 0
+    _last: int = field(init=False)
+    """Rounds of the tournament. Those of a swiss one beyond the usual have two halves."""
     _met: set[frozenset[int]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -55,27 +57,37 @@ class Contest:
         self.texts = [self.given[at] for at in self.order]
         is_scored = self.options.rating == "scores"
         self._playing = [seat for seat, text in enumerate(self.texts) if text or not is_scored]
+        usual = pairings.usual_rounds(len(self._playing))
+        rounds = self.options.rounds or usual
+        self._last = max(rounds, 2 * rounds - usual) if self.options.pairs == "swiss" else 1
 
     @property
     def is_over(self) -> bool:
         """Whether there is nothing left to compare."""
-        count, options = len(self.texts), self.options
-        swiss = options.rounds or pairings.usual_rounds(len(self._playing))
-        rounds = swiss if options.pairs == "swiss" else 1
-        return bool(self.message) or count < pairings.FEWEST or self._rounds == rounds
+        return bool(self.message) or len(self.texts) < pairings.FEWEST or self._rounds == self._last
 
     def next_pairs(self) -> list[Pair]:
         """The pairs of the next round that a judge is asked about."""
-        options, playing = self.options, self._playing
-        if options.pairs == "swiss":
+        playing = self._playing
+        if self.options.pairs != "swiss":
+            pairs = self._fixed_pairs()
+        elif self._rounds < pairings.usual_rounds(len(playing)):
             points = self._points()
             pairs = pairings.swiss_round([points[seat] for seat in playing], self._met, self._rounds)
         else:
-            pairs = self._fixed_pairs()
+            pairs = self._conflicts()
         self._rounds += 1
         self._met.update(map(frozenset, pairs))
         pairs = [(playing[first], playing[second]) for first, second in pairs]
         return [pair for pair in pairs if not self._is_decided(pair)]
+
+    def _conflicts(self) -> list[Pair]:
+        """The pairs of half a round."""
+        playing = self._playing
+        place = {seat: at for at, seat in enumerate(playing)}
+        games = [replace(game, first=place[game.first], second=place[game.second]) for game in self.games]
+        open_games = (self.options.rounds or 0) * (len(playing) // 2) - len(self._met)
+        return pairings.conflict_round(len(playing), games, self._met, open_games // (self._last - self._rounds))
 
     def _fixed_pairs(self) -> list[Pair]:
         options, playing = self.options, self._playing

@@ -1,5 +1,6 @@
 """Groups: majorities beside single verdicts, swiss tournaments beside all pairs, and our own time beside the judge's."""
 
+import asyncio
 import random
 import statistics
 import tempfile
@@ -11,7 +12,10 @@ from typing import Any
 import aiohttp
 
 from service.groups import pairings, ratings
+from service.groups.pairings import Pair
 from service.groups.ratings import Game
+from service.groups.schemas import Group, Tournament
+from service.groups.tournament import Contest
 from tests.benchmarks import servers
 from tests.benchmarks.report import Effort, Report
 from tests.judge_upstream.grader import Grader, honest
@@ -23,46 +27,74 @@ _JUDGE_S = 0.5
 """What a call of a judge model takes at least."""
 
 
+KINDS = {
+    "numbers": ("math", ("\\boxed{{{0}}}", "\\boxed{{{0}.0}}", "\\boxed{{{1}}}"), "{0}"),
+    "expressions": (
+        "math",
+        (r"\boxed{{{0}\sqrt{{2}}}}", r"\boxed{{\sqrt{{2}}\cdot{0}}}", r"\boxed{{{1}\sqrt{{2}}}}"),
+        r"{0}\sqrt{{2}}",
+    ),
+    "choices": (
+        "multiple_choice",
+        ("Case {0}. The answer is (B).", "It is number {0}. Answer: B", "Case {0}. The answer is (C)."),
+        "B",
+    ),
+    "names": ("qa", ("Answer: Lake {0}", "Answer: lake {0}.", "Answer: Lake {1}"), "Lake {0}"),
+    "quantities": ("numeric", ("The answer is {0}", "It is {0:,}.", "The answer is {1}"), "{0}"),
+    "units": ("expression", ("\\boxed{{{0} m}}", "\\boxed{{{0}000 mm}}", "\\boxed{{{1} m}}"), "{0} m"),
+}
+"""Of each kind of answers the verifier, the ways to write the right one and the wrong one, and the reference."""
+
+
 async def run(effort: Effort) -> Sequence[Report]:
-    return [await _majorities(effort), _swiss(effort), await _own_time(effort)]
+    return [*await _majorities(effort), _swiss(effort), await _own_time(effort)]
 
 
-async def _majorities(effort: Effort) -> Report:
-    """The same responses as groups, and one by one with a reference, in turns, by the CPU time of the service."""
-    groups, rounds = effort.of((2_000, 5), (500, 3), (20, 1))
-    chance, rows = random.Random(53), list[dict[str, Any]]()
-    with servers.ours(servers.cores(), sandbox="none", workers="1") as ours:
-        async with aiohttp.ClientSession() as session:
-            for kind, forms in (
-                ("numbers", ("{0}", "{0}.0", "{1}")),
-                ("expressions", (r"{0}\sqrt{{2}}", r"{1}\sqrt{{2}}")),
-            ):
-                values = [chance.randrange(1, 10**6) for _ in range(groups if kind == "numbers" else groups // 5)]
-                texts = [[_response(chance.choice(forms), value) for _ in range(_SIZE)] for value in values]
-                references = [forms[0].format(value) for value in values]
+async def _majorities(effort: Effort) -> list[Report]:
+    """Groups, and single responses with references, in turns, by the CPU time of the service. No text comes twice."""
+    groups, parts = effort.of((100_000, 100), (600, 6), (24, 2))
+    chance, rows, memory = random.Random(53), list[dict[str, Any]](), list[dict[str, Any]]()
+    for kind, (verifier, forms, wanted) in KINDS.items():
+        with servers.ours(servers.cores(), sandbox="none", workers="1") as ours:
+            resident = [_resident_mb(ours)]
+            async with aiohttp.ClientSession() as session:
                 single_s = group_s = 0.0
-                for _ in range(rounds):
+                for part in range(parts):
+                    values = chance.sample(range(1, 10**9), 2 * groups // parts)
+                    single, voting = values[::2], values[1::2]
                     before = servers.cpu_s(family(ours.pid))
-                    await _post(session, ours, "/v1/score", "items", _singles(texts, references))
+                    items = [_singles(verifier, _texts(forms, value), wanted.format(value)) for value in single]
+                    await _post(session, ours, "/v1/score", "items", items)
                     middle = servers.cpu_s(family(ours.pid))
-                    whole = [[{"verifier": "math", "responses": each}] for each in texts]
+                    whole = [[{"verifier": verifier, "responses": _texts(forms, value)}] for value in voting]
                     await _post(session, ours, "/v1/groups/score", "groups", whole, method="majority")
                     single_s, group_s = single_s + middle - before, group_s + servers.cpu_s(family(ours.pid)) - middle
-                count = rounds * len(values) * _SIZE
-                row = {"answers": kind, "single, responses/CPU s": count / single_s, "majority": count / group_s}
-                rows.append({**row, "ratio": single_s / group_s, "goal": 0.8})
-    return Report("Majorities beside single verdicts", f"groups of {_SIZE}; nothing is kept; CPU time, in turns", rows)
-
-
-def _response(form: str, value: int) -> str:
-    return f"{_WORK}\\boxed{{{form.format(value, value + 1)}}}"
-
-
-def _singles(texts: Sequence[Sequence[str]], references: Sequence[str]) -> list[list[dict[str, Any]]]:
+                    if part + 1 in (parts // 2, parts):
+                        resident.append(_resident_mb(ours))
+                await asyncio.sleep(effort.of(30, 2, 0))
+                resident.append(_resident_mb(ours))
+        count = groups * _SIZE
+        row = {"answers": kind, "single, responses/CPU s": count / single_s, "majority": count / group_s}
+        rows.append({**row, "ratio": single_s / group_s, "goal": 0.8})
+        memory.append({"answers": kind, **dict(zip(("before, MB", "half", "all", "at rest"), resident, strict=True))})
+    note = f"{groups} groups of {_SIZE}; nothing is kept, no text comes twice; CPU time, in turns"
     return [
-        [{"verifier": "math", "response": text, "reference": reference} for text in group]
-        for group, reference in zip(texts, references, strict=True)
+        Report("Majorities beside single verdicts", note, rows),
+        Report("Memory for majorities", "of all processes, as many single responses beside them", memory),
     ]
+
+
+def _resident_mb(ours: servers.Server) -> float:
+    return sum(map(servers.rss_mb, family(ours.pid)))
+
+
+def _texts(forms: Sequence[str], value: int) -> list[str]:
+    """The responses of one group, five of which are wrong."""
+    return [f"{_WORK}{at}.\n{forms[at % 3].format(value, value + 1)}" for at in range(_SIZE)]
+
+
+def _singles(verifier: str, texts: Sequence[str], reference: str) -> list[dict[str, Any]]:
+    return [{"verifier": verifier, "response": text, "reference": reference} for text in texts]
 
 
 async def _post(
@@ -80,39 +112,30 @@ def _swiss(effort: Effort) -> Report:
     """Both tournaments of the same responses, with a judge that has a clear order, and one that errs in a tenth."""
     chance, times = random.Random(53), effort.of(1_000, 200, 5)
     rows = [_correlation(chance, times, rounds, errs) for rounds in (5, 6) for errs in (0.0, 0.1)]
-    note = f"{_SIZE} responses, Bradley-Terry; the mean of Spearman's correlation with the ranks by all pairs"
+    note = f"{_SIZE} responses, Bradley-Terry; the means of Spearman's correlations with the truth"
     return Report("Swiss tournaments beside all pairs", note, rows)
 
 
 def _correlation(chance: random.Random, times: int, rounds: int, errs: float) -> dict[str, Any]:
-    found, calls = list[float](), 0
-    every = pairings.fixed("all", _SIZE)
+    swiss, whole, calls = list[float](), list[float](), 0
+    every, texts = pairings.fixed("all", _SIZE), [str(at) for at in range(_SIZE)]
     for _ in range(times):
         strengths = [chance.random() for _ in range(_SIZE)]
-        told = {frozenset(pair): chance.random() >= errs for pair in every}
+        is_right = {frozenset(pair): chance.random() >= errs for pair in every}
 
-        def game(pair: pairings.Pair, strengths: list[float] = strengths, told: dict[Any, bool] = told) -> Game:
-            is_first = strengths[pair[0]] > strengths[pair[1]]
-            return Game(*pair, float(is_first is told[frozenset(pair)]))
+        def game(pair: Pair, strengths: list[float] = strengths, is_right: dict[Any, bool] = is_right) -> Game:
+            return Game(*pair, float((strengths[pair[0]] > strengths[pair[1]]) is is_right[frozenset(pair)]))
 
-        games, met, points = list[Game](), set[frozenset[int]](), [0.0] * _SIZE
-        for number in range(rounds):
-            for pair in pairings.swiss_round(points, met, number):
-                met.add(frozenset(pair))
-                games.append(game(pair))
-                points[pair[0]] += games[-1].result
-                points[pair[1]] += 1 - games[-1].result
-        some, whole = (ratings.bradley_terry(_SIZE, each) for each in (games, [game(pair) for pair in every]))
-        found.append(statistics.correlation(_ranks(some), _ranks(whole)))
-        calls = len(games)
-    return {
-        "rounds": rounds,
-        "judge errs": errs,
-        "share of calls": calls / len(every),
-        "most": 0.4,
-        "rank correlation": statistics.fmean(found),
-        "goal": 0.95,
-    }
+        contest = Contest(Group(responses=list(texts)), texts, Tournament(pairs="swiss", rounds=rounds))
+        while not contest.is_over:
+            contest.games += map(game, contest.next_pairs())
+        for games, correlations in ((contest.games, swiss), (list(map(game, every)), whole)):
+            ranks = _ranks([round(each, 6) for each in ratings.bradley_terry(_SIZE, games)])
+            correlations.append(statistics.correlation(ranks, _ranks(strengths)))
+        calls += len(contest.games)
+    some, most = statistics.fmean(swiss), statistics.fmean(whole)
+    row = {"rounds": rounds, "judge errs": errs, "share of calls": calls / times / len(every), "most": 0.4}
+    return {**row, "swiss": some, "all pairs": most, "ratio": some / most, "goal": 0.95}
 
 
 def _ranks(values: Sequence[float]) -> list[float]:

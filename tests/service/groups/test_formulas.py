@@ -20,7 +20,8 @@ from service.groups.classes import Partition
 from service.groups.embeddings import unlikeness
 from service.groups.majority import decide, entropy, result_of
 from service.groups.ratings import Game
-from service.groups.schemas import Group, Majority, Terms
+from service.groups.schemas import Group, Majority, Terms, Tournament
+from service.groups.tournament import Contest
 from tests.service.advantages.test_advantages import of
 from tests.tables import table
 
@@ -228,6 +229,31 @@ def test_swiss_rounds_never_repeat_a_pair(count: int, chance: random.Random) -> 
             points[chance.choice(pair)] += 1
 
 
+@given(st.integers(4, 20), st.randoms(use_true_random=False))
+def test_rounds_beyond_the_usual_have_halves_and_no_more_games(count: int, chance: random.Random) -> None:
+    texts = [str(at) for at in range(count)]
+    usual = pairings.usual_rounds(count)
+    contest = Contest(Group(responses=list(texts)), texts, Tournament(pairs="swiss", rounds=usual + 1))
+    rounds = 0
+    while not contest.is_over:
+        pairs = contest.next_pairs()
+        flat = [at for pair in pairs for at in pair]
+        assert len(flat) == len(set(flat))
+        contest.games += [Game(*pair, float(chance.random() < 0.5)) for pair in pairs]
+        rounds += 1
+    assert rounds == usual + 2
+    assert len({frozenset((game.first, game.second)) for game in contest.games}) == len(contest.games)
+    assert len(contest.games) <= (usual + 1) * (count // 2)
+
+
+def test_games_beyond_the_rounds_are_where_results_conflict() -> None:
+    """That 5 beats 3 contradicts 4, who beats 5; all others play as 0 > 1 > 2 > 3 > 4 > 5 says."""
+    games = [*played([6, 5, 4, 3, 2, 1], [(0, 1), (1, 2), (2, 3), (4, 5), (0, 2)]), Game(3, 5, 0.0)]
+    met = {frozenset((game.first, game.second)) for game in games}
+    [pair] = pairings.conflict_round(6, games, met, 1)
+    assert not {3, 5}.isdisjoint(pair)
+
+
 def played(strengths: list[float], pairs: list[tuple[int, int]]) -> list[Game]:
     return [Game(first, second, float(strengths[first] > strengths[second])) for first, second in pairs]
 
@@ -260,7 +286,7 @@ def test_bradley_terry_is_the_maximum_of_its_likelihood() -> None:
             total += game.result * math.log(share) + (1 - game.result) * math.log(1 - share)
         for logit in logits:
             share = 1 / (1 + math.exp(shift - logit))
-            total += 0.25 * math.log(share) + 0.25 * math.log(1 - share)
+            total += math.log(share) + math.log(1 - share)
         return total
 
     shift = max((shift / 1000 for shift in range(-2000, 2000)), key=lambda shift: likelihood(found, shift))

@@ -69,7 +69,7 @@ def test_chunks_play_by_themselves(judged: Served) -> None:
     [
         ("win_loss", [0.25, 0.25, 1.0]),
         ("points", [0.25, 0.25, 1.0]),
-        ("bradley_terry", [0.312, 0.312, 0.830]),
+        ("bradley_terry", [0.391, 0.391, 0.707]),
         ("elo", [0.478, 0.478, 0.545]),
         ("scores", [0.0, 0.0, 1.0]),
     ],
