@@ -58,6 +58,7 @@ async def compute_advantages(groups: Sequence[RewardGroup], options: Options) ->
                 len(group.usable),
                 group.mean,
                 group.std,
+                list(group.group.rewards),
             )
         )
         await pace.keep(group_size(reward_group))

@@ -1,4 +1,4 @@
-"""The types of the requests and answers of `POST /v1/group/advantages`."""
+"""The types of groups of rewards, and of their advantages."""
 
 from typing import Annotated, Final, Literal
 
@@ -117,6 +117,8 @@ class GroupAdvantages(msgspec.Struct):
     """The number of rewards that count for mean and deviation."""
     mean: float | None
     std: float | None
+    rewards: list[float | None]
+    """What the advantages are computed of: of components, their weighted sum."""
 
 
 class FormulaUsed(msgspec.Struct):

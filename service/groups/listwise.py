@@ -60,16 +60,13 @@ def _item(group: Group, texts: Sequence[str]) -> ScoreItem:
 def _result(
     name: str | int, texts: Sequence[str], problem: str, result: Result | None, order: Sequence[int]
 ) -> GroupResult:
-    if problem or (result is not None and result.status == "invalid"):
-        message = problem
-        if result is not None:
-            message = f"{result.reason}: {result.detail.get('message', '')}"
-        members = [Member("invalid", None, None, "bad_group") for _ in texts]
-        return GroupResult(id=name, status="invalid", reason="bad_group", message=message, members=members)
-    if result is not None and result.status == "failed":
+    if problem:
+        return GroupResult.invalid(name, len(texts), problem)
+    if result is not None and result.status != "ok":
         message = str(result.detail.get("message", ""))
-        members = [Member("failed", None, None, result.reason) for _ in texts]
-        return GroupResult(id=name, status="failed", reason=result.reason, message=message, members=members)
+        if result.status == "failed":
+            return GroupResult.unjudged(name, len(texts), "failed", result.reason, message)
+        return GroupResult.invalid(name, len(texts), f"{result.reason}: {message}")
     scores = iter(result.detail["scores"] if result is not None else ())
     marks = {position: next(scores) / 10 for position in order if texts[position]}
     values = levelled([marks.get(position, 0.0) for position in range(len(texts))], texts)

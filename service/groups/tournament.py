@@ -14,6 +14,7 @@ from service.groups import pairings
 from service.groups.pairings import Pair
 from service.groups.ratings import BEST, RANKING, WORST, Game, as_score, levelled, rate
 from service.groups.schemas import Group, GroupResult, Member, Tournament
+from service.groups.shown import history
 from service.scoring.prepared_item import decoded_params
 from service.wire import Result, ScoreItem, encode
 from verifiers.base import InvalidItem
@@ -135,8 +136,7 @@ class Contest:
         if not self.message and count < pairings.FEWEST:
             self.message = "a comparison needs two responses"
         if self.message:
-            members = [Member("invalid", None, None, "bad_group") for _ in self.texts]
-            return GroupResult(id=name, status="invalid", reason="bad_group", message=self.message, members=members)
+            return GroupResult.invalid(name, count, self.message)
         rated = rate(self.options.rating, count, self.games)
         if self.options.rating == "scores":
             rated = self._with_unasked(rated)
@@ -227,4 +227,6 @@ def _problem(contest: Contest) -> str:
         return str(error)
     if reserved := sorted({"other", "mode", "orders"} & contest.params.keys()):
         return f"params.{reserved[0]}: the tournament sets it"
+    if contest.options.rating == "scores" and (turns := history(group.prompt)):
+        contest.params = {"history": turns, **contest.params}
     return ""

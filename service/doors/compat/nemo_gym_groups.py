@@ -37,7 +37,7 @@ class Comparison(msgspec.Struct):
     conversation_history: list[Message]
     response_objs: list[Answered]
     principle: str | None = None
-    """Not shown to the judge, as in the original unless it is configured so; the judge's profile has it."""
+    """What the responses are compared by; shown by prompts that have the slot, see docs/groups.md."""
 
 
 class Compared(msgspec.Struct):
@@ -93,7 +93,13 @@ def member(item: ScoreItem, given: str | msgspec.UnsetType, row: JSON, *, is_com
         fields["member"] = blake2b(encode([*known, response]), digest_size=24).hexdigest()
     fields |= named
     item.group = msgspec.Raw(encode(fields))
+    if is_compared:
+        item.params = _params({"principle": row.get("principle")})
     return item
+
+
+def _params(fields: JSON) -> msgspec.Raw:
+    return msgspec.Raw(encode({name: value for name, value in fields.items() if value is not None}))
 
 
 async def compare(
@@ -110,7 +116,7 @@ async def compare(
     group = Group(
         responses=[_text_of(each.output) for each in body.response_objs],
         prompt=_asked(body.conversation_history),
-        params=msgspec.Raw(encode(named.get("params", {}))),
+        params=_params({"principle": body.principle, **named.get("params", {})}),
     )
     [result] = (await scorer.score([group], msgspec.convert(fields, GroupOf).options, deadline)).groups
     if result.status == "invalid":

@@ -2,7 +2,7 @@
 them, and with the refusals.
 """
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from functools import partial
 from typing import Any, Final
 
@@ -12,13 +12,13 @@ from fastapi.openapi.utils import get_openapi
 
 from service.doors.compat import chat, openenv_openapi, reward_models, routes, run_code
 from service.doors.http.connection import MAX_HEAD_BYTES
-from service.doors.routes import advantages, groups, live
 from service.doors.routes import audits_openapi as audits_document
+from service.doors.routes import groups, live
 from service.doors.routes import interactions_openapi as interactions_document
 from service.doors.routes import jobs_openapi as jobs_document
 from service.doors.routes import usage as usage_door
 from service.doors.routes import watch as watch_door
-from service.doors.routes.openapi_parts import JSON, Refusal, answer_of, body_of, parameter, refused
+from service.doors.routes.openapi_parts import JSON, Refusal, answer_of, body_of, documented, parameter, refused
 from service.errors import Problem
 from service.tenant import FORM, RUN_PATTERN
 from service.wire import LONE_OPTIONS, NDJSON, ScoreItem, ScoreRequest, ScoreResponse
@@ -52,8 +52,7 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
             refusal = partial(_refusal, shapes[2])
             bare = {score_path: {"post": _score_operation(shapes[0], shapes[1], refusal)}}
             bare[run_code.PATHS[0]] = {"post": _run_code_operation(shapes[3], shapes[4], refusal)}
-            bare[advantages.PATH] = {"post": advantages.operation(components, refusal)}
-            bare[groups.PATH] = {"post": groups.operation(components, refusal)}
+            bare |= groups.operations(components, refusal)
             bare[usage_door.PATH] = {"get": usage_door.operation(components, refusal)}
             bare |= watch_door.operations(components, refusal)
             bare |= chat.operations(refusal) | reward_models.operations(refusal)
@@ -83,8 +82,8 @@ def _documented_request() -> type[msgspec.Struct]:
     """`ScoreRequest` with plain JSON in place of raw bytes, because a JSON schema cannot hold the defaults of raw
     bytes.
     """
-    item = _documented(ScoreItem, {})
-    return _documented(ScoreRequest, {list[ScoreItem]: list[item]})  # type: ignore[valid-type]  # made at run time
+    item = documented(ScoreItem, {})
+    return documented(ScoreRequest, {list[ScoreItem]: list[item]})  # type: ignore[valid-type]  # made at run time
 
 
 def _shapes() -> Sequence[Any]:
@@ -142,20 +141,6 @@ _DETAIL: JSON = {
         },
     },
 }
-
-
-def _documented(shape: type[msgspec.Struct], types: Mapping[Any, Any]) -> type[msgspec.Struct]:
-    fields: list[Any] = []
-    for field in msgspec.structs.fields(shape):
-        if field.type is msgspec.Raw:
-            fields.append((field.name, Any, msgspec.field(default_factory=object)))
-        elif field.required:
-            fields.append((field.name, types.get(field.type, field.type)))
-        elif field.default is msgspec.NODEFAULT:
-            fields.append((field.name, field.type, msgspec.field(default_factory=field.default_factory)))
-        else:
-            fields.append((field.name, field.type, field.default))
-    return msgspec.defstruct(shape.__name__, fields, namespace={"__doc__": shape.__doc__}, forbid_unknown_fields=True)
 
 
 def _add_refusals(operation: JSON, path: str, refusal: Refusal, *, needs_key: bool) -> None:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import msgspec
+
 JSON: TypeAlias = dict[str, Any]
 Refusal: TypeAlias = Callable[[str], JSON]
 """Makes the answer of a refused request from a description."""
@@ -47,3 +49,27 @@ def body_of(schema: JSON, example: JSON) -> JSON:
 
 def parameter(name: str, location: str, schema: JSON, *, required: bool = True, **fields: Any) -> JSON:
     return {"name": name, "in": location, "required": required, "schema": schema, **fields}
+
+
+def documented(shape: type[msgspec.Struct], types: Mapping[Any, Any], name: str | None = None) -> type[msgspec.Struct]:
+    """The type for a schema, which cannot hold the defaults of raw bytes: with plain JSON in their place.
+
+    Args:
+        shape: The type as it is decoded.
+        types: What stands in the place of a type that a required field has.
+        name: Its name in the document; default: its own.
+    """
+    fields: list[Any] = []
+    for field in msgspec.structs.fields(shape):
+        if field.type is msgspec.Raw:
+            fields.append((field.name, Any, msgspec.field(default_factory=object)))
+        elif field.required:
+            fields.append((field.name, types.get(field.type, field.type)))
+        elif field.default is msgspec.NODEFAULT:
+            fields.append((field.name, field.type, msgspec.field(default_factory=field.default_factory)))
+        else:
+            fields.append((field.name, field.type, field.default))
+    namespace = {"__doc__": shape.__doc__}
+    return msgspec.defstruct(
+        name or shape.__name__, fields, namespace=namespace, forbid_unknown_fields=True, kw_only=True
+    )

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from service.advantages.compute import compute_advantages
 from service.advantages.schemas import AdvantagesRequest, AdvantagesResponse, GroupAdvantages
-from service.doors.routes.advantages import MAX_GROUP_BYTES, MAX_REWARDS
+from service.doors.routes.groups import MAX_GROUP_BYTES, MAX_REWARDS
 from tests.tables import table
 from tests.waiting import PATIENCE_S
 

@@ -296,7 +296,8 @@ def voted(answers: Sequence[str], equal: set[frozenset[str]]) -> list[float | No
 
     partition = Partition(Group(responses=[*answers]), [*answers], [verdict(0.0)] * len(answers))
     partition.begin({answer: answer for answer in answers}, {})
-    partition.take({pair: verdict(float(len({*pair}) == 1 or frozenset(pair) in equal)) for pair in partition.pairs()})
+    while pairs := partition.pairs():
+        partition.take({pair: verdict(float(len({*pair}) == 1 or frozenset(pair) in equal)) for pair in pairs})
     partition.finish()
     return [member.reward for member in result_of(partition, 0, Majority(), 0).members]
 
