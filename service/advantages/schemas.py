@@ -90,16 +90,10 @@ class Options(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     length_reward: LengthReward | None = None
 
 
-class AdvantagesRequest(Options, forbid_unknown_fields=True, kw_only=True):
-    """Groups of rewards, and how to compute their advantages."""
-
-    groups: Annotated[list[RewardGroup], msgspec.Meta(max_length=MAX_GROUPS)]
-
-
 class Envelope(Options, forbid_unknown_fields=True, kw_only=True):
-    """An `AdvantagesRequest` with groups that are not decoded yet."""
+    """Groups of rewards that are not decoded yet, and how to compute their advantages."""
 
-    groups: Annotated[list[msgspec.Raw], msgspec.Meta(max_length=MAX_GROUPS)]
+    groups: list[msgspec.Raw]
 
 
 class GroupAdvantages(msgspec.Struct):

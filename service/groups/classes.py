@@ -237,12 +237,12 @@ class Classes:
         partitions = []
         for group in groups:
             partitions.append(self._partition(group))
-            await _keep(pace)
+            await pace.keep()
         await self._read([partition for partition in partitions if not partition.message])
         await self._compare([partition for partition in partitions if not partition.message])
         for partition in partitions:
             partition.finish()
-            await _keep(pace)
+            await pace.keep()
         return partitions
 
     async def _compare(self, partitions: Sequence[Partition]) -> None:
@@ -253,13 +253,13 @@ class Classes:
             for partition in partitions:
                 if pairs := partition.pairs():
                     open_pairs[id(partition)] = partition, pairs
-                await _keep(pace)
+                await pace.keep()
             partitions = [partition for partition, _ in open_pairs.values()]
             items: list[ScoreItem] = []
             for partition, pairs in open_pairs.values():
                 references = {name: msgspec.Raw(encode(_reference(partition, name))) for name, _ in pairs}
                 items += [self._item(partition, partition.question(pair), references[pair[0]]) for pair in pairs]
-                await _keep(pace)
+                await pace.keep()
             self.comparisons += len(items)
             results: list[Result] = []
             for start in range(0, len(items), _BATCH):
@@ -267,7 +267,7 @@ class Classes:
             answered = iter(results)
             for partition, pairs in open_pairs.values():
                 partition.take(dict(zip(pairs, answered, strict=False)))
-                await _keep(pace)
+                await pace.keep()
 
     def _partition(self, group: Group) -> Partition:
         """The group without answers, and what is wrong with it."""
@@ -293,7 +293,7 @@ class Classes:
         for p in partitions:
             stand_in = msgspec.Raw(encode(_reference(p, None)))
             items += [self._item(p, response, stand_in) for response in p.group.responses]
-            await _keep(pace)
+            await pace.keep()
         results = iter(await self._judge(items))
         for p in partitions:
             p.results = list(islice(results, len(p.group.responses)))
@@ -317,7 +317,7 @@ class Classes:
             keys = self._keys(p)
             is_decided = p.group.verifier == "multiple_choice" or len(keys) == len({*p.answers} - {None})
             p.begin({} if is_decided else await self._all_written(p, pace), keys)
-            await _keep(pace)
+            await pace.keep()
 
     async def _check_forms(self, partitions: Sequence[Partition]) -> None:
         """Leave out the answers that are wrong in form: each is judged against itself."""
@@ -352,7 +352,7 @@ class Classes:
             if answer is not None and is_comparable and answer not in texts:
                 text = response if isinstance(response, str) else answer
                 texts[answer] = self._written(partition, answer) or text
-                await _keep(pace)
+                await pace.keep()
         return texts
 
     def _keys(self, partition: Partition) -> dict[str, Hashable]:
@@ -380,11 +380,6 @@ class Classes:
         item = ScoreItem(response, verifier=partition.group.verifier, prompt=partition.group.prompt)
         item.reference, item.params = reference, partition.group.params
         return item
-
-
-async def _keep(pace: Pace) -> None:
-    if pace.is_over():
-        await pace.rest()
 
 
 def _reference(partition: Partition, answer: str | None) -> Any:

@@ -130,20 +130,16 @@ class _Scoring:
         for group, result in zip(self._groups, results, strict=True):
             await self._add_terms(group, result)
             _summarise(result, self._options.k)
-            await self._rest()
+            await self._pace.keep()
         is_for_all = self._options.advantages is not None
         for recipe, options in [(None, self._options)] if is_for_all else self._usual.items():
             if options.advantages is not None:
                 await self._add_advantages(results, options.advantages, recipe)
         return GroupsResponse(results, _summary_of(results, self._comparisons, started))
 
-    async def _rest(self) -> None:
-        if self._pace.is_over():
-            await self._pace.rest()
-
     async def _apart(self, inline: bool, work: Callable[..., T], *arguments: Any) -> T:
         """What work comes to; if it is long, in a thread."""
-        await self._rest()
+        await self._pace.keep()
         return work(*arguments) if inline else await asyncio.to_thread(work, *arguments)
 
     async def _judged(
@@ -161,7 +157,7 @@ class _Scoring:
                 item = ScoreItem(response, verifier=group.verifier, recipe=group.recipe, prompt=group.prompt)
                 item.id, item.reference, item.params = f"{name}/{at}", group.reference, group.params
                 items.append(item)
-            await self._rest()
+            await self._pace.keep()
         results = iter(await self._judged(items, is_recorded=True))
         return [
             _group_of(name, [_member(result) for result in islice(results, len(group.responses))])
@@ -178,7 +174,7 @@ class _Scoring:
         results = []
         for name, partition in zip(self._names, await self._partitions(self._groups), strict=True):
             results.append(majority.result_of(partition, name, self._options.majority, self._missing))
-            await self._rest()
+            await self._pace.keep()
         return results
 
     async def _by_tournament(self) -> list[GroupResult]:

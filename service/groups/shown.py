@@ -8,7 +8,7 @@ lists of messages   all of their messages, with calls and results; those that ev
 import typing
 from collections.abc import Sequence
 from itertools import takewhile
-from typing import Final
+from typing import Any, Final
 
 from service.groups.schemas import Group
 from service.groups.terms import Text
@@ -43,12 +43,12 @@ def history(prompt: Prompt) -> list[dict[str, str]]:
     """
     if prompt is None or isinstance(prompt, str):
         return []
-    turns = [{"role": str(message.get("role")), "content": _content(message)} for message in prompt]
+    turns = [{"role": str(message.get("role")), "content": text_of(message.get("content"))} for message in prompt]
     return turns if all(turn["role"] in _ROLES and turn["content"] for turn in turns) else []
 
 
-def _content(message: Message) -> str:
-    content = message.get("content")
+def text_of(content: Any) -> str:
+    """The text of the content of a message: a text, or parts of which some have one."""
     parts = content if isinstance(content, list) else [{"text": content}]
     texts = [part.get("text") for part in parts if isinstance(part, dict)]
     return "".join(text for text in texts if isinstance(text, str))

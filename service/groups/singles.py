@@ -136,8 +136,7 @@ class Singles:
                 if self._is_member(item):
                     arrival = self._arrival(item, at)
                     _enter(rolls.setdefault(arrival.name(0), []), arrival, at)
-            if pace.is_over():
-                await pace.rest()
+            await pace.keep()
         return [roll.positions for of_name in rolls.values() for roll in of_name]
 
     async def whole(self, items: Sequence[ScoreItem], positions: Sequence[int], deadline: float) -> list[Result]:

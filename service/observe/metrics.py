@@ -196,8 +196,7 @@ class Metrics:
         pace, chunks = Pace(), []
         for family in self.registry.collect():
             chunks.append(generate_latest(_Family(family)))
-            if pace.is_over():
-                await pace.rest()
+            await pace.keep()
         return b"".join(chunks)
 
 

@@ -18,6 +18,7 @@ from service.doors.compat.request_options import JSON, RequestOptions, refusal
 from service.errors import NotJudged, Unprocessable
 from service.groups.schemas import Group, GroupOf, GroupResult
 from service.groups.scoring import GroupScorer
+from service.groups.shown import text_of
 from service.wire import Message, ScoreItem, encode
 
 SERVER: Final = "genrm_compare"
@@ -160,11 +161,6 @@ def _asked(history: str | list[Message]) -> str | list[Message]:
 
 def _text_of(output: list[Message]) -> str:
     """The response as one text: its reasoning, if there is any, and its answer."""
-    reasoning = "".join(_texts(each.get("summary")) for each in output if each.get("type") == "reasoning")
-    answer = "".join(_texts(each.get("content")) for each in output if each.get("type") == "message")
+    reasoning = "".join(text_of(each.get("summary")) for each in output if each.get("type") == "reasoning")
+    answer = "".join(text_of(each.get("content")) for each in output if each.get("type") == "message")
     return f"<think>{reasoning}</think>{answer}" if reasoning else answer
-
-
-def _texts(parts: Any) -> str:
-    found = [part.get("text") for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
-    return "".join(text for text in found if isinstance(text, str))

@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from service.advantages import schemas as advantages
 from service.advantages.compute import compute_advantages, group_size
-from service.advantages.schemas import AdvantagesRequest, AdvantagesResponse, RewardGroup
+from service.advantages.schemas import AdvantagesResponse, RewardGroup
 from service.doors.asgi import asgi_response
 from service.doors.asgi.request_body import cancelled_on_disconnect, read_body
 from service.doors.routes.openapi_parts import JSON, Operations, Refusal, answer_of, body_of, documented
@@ -168,7 +168,8 @@ def operations(components: JSON, refusal: Refusal) -> dict[str, JSON]:
     """The routes in the OpenAPI document. The schemas of their types are added to `components`."""
     group = documented(Group, {})
     request = documented(Envelope, {list[msgspec.Raw]: list[group]}, "GroupsRequest")  # type: ignore[valid-type]
-    types = (request, GroupsResponse, AdvantagesRequest, AdvantagesResponse, RewardGroup)
+    older = documented(advantages.Envelope, {list[msgspec.Raw]: list[RewardGroup]}, "AdvantagesRequest")
+    types = (request, GroupsResponse, older, AdvantagesResponse, RewardGroup)
     shapes, schemas = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
     groups = schemas["GroupsRequest"]["properties"]["groups"]
     groups["items"] = {"anyOf": [groups["items"], shapes[-1]]}
@@ -193,7 +194,7 @@ def operations(components: JSON, refusal: Refusal) -> dict[str, JSON]:
         {},
         requestBody=body_of(shapes[0], EXAMPLE),
     )
-    older = tagged.operation(
+    alias = tagged.operation(
         "group_advantages",
         "Advantages of groups of rewards",
         f"{about}. The older name of `POST /v1/groups/score` with the method `rewards`. What was not judged (null) counts "
@@ -202,7 +203,7 @@ def operations(components: JSON, refusal: Refusal) -> dict[str, JSON]:
         {},
         requestBody=body_of(shapes[2], ADVANTAGES_EXAMPLE),
     )
-    return {PATH: {"post": score}, ADVANTAGES: {"post": older}}
+    return {PATH: {"post": score}, ADVANTAGES: {"post": alias}}
 
 
 EXAMPLE: Final[JSON] = {

@@ -114,7 +114,7 @@ def test_one_member_is_too_few_to_compare(served: Any) -> None:
 @pytest.mark.parametrize(("on_incomplete", "status"), [("score", "ok"), ("fail", "failed")])
 def test_a_group_that_does_not_become_whole(served: Any, on_incomplete: str, status: str) -> None:
     group = {"id": name(), "size": 4, "wait_s": 0.5, "on_incomplete": on_incomplete}
-    results = each_alone([served.url], HALVES, group)
+    results = post(served.url, *(item(text, group, id=str(at)) for at, text in enumerate(HALVES)))
     assert {one["status"] for one in results} == {status}
     assert {one["detail"]["group"]["missing"] for one in results} == {1}
     assert sorted(results[0]["detail"]["group"]["members"]) == ["0", "1", "2"]
@@ -176,7 +176,7 @@ def _arrival(group: JSON, **fields: Any) -> Arrival:
 
 def test_members_that_never_came_count_for_the_share(served: Any) -> None:
     group = {"id": name(), "size": 4, "wait_s": 0.5, "majority": {"min_share": 0.6}}
-    results = each_alone([served.url], HALVES, group)
+    results = post(served.url, *(item(text, group, id=str(at)) for at, text in enumerate(HALVES)))
     assert {(one["status"], one["reason"]) for one in results} == {("failed", "no_majority")}
     assert {one["detail"]["group"]["share"] for one in results} == {0.5}
 
