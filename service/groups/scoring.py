@@ -20,7 +20,7 @@ import msgspec
 
 from service.advantages import max_at_k
 from service.advantages.compute import compute_advantages
-from service.advantages.schemas import GroupAdvantages, Options, RewardGroup
+from service.advantages.schemas import GroupAdvantages, Options, RewardGroup, Status
 from service.errors import BadRequest
 from service.groups import listwise, majority, terms, tournament
 from service.groups.classes import Classes, Partition
@@ -274,19 +274,25 @@ async def _compared(groups: Sequence[RewardGroup], options: GroupOptions) -> Gro
         if answer.reason == "invalid":
             results.append(GroupResult.invalid(answer.id, len(answer.advantages), answer.message))
         else:
-            statuses = [
-                status if status != "ok" else "failed" for status in group.statuses or ["failed"] * len(answer.rewards)
-            ]
             members = [
-                Member(status, None, None, "not_judged") if reward is None else Member("ok", reward, None, "reward")
-                for status, reward in zip(statuses, answer.rewards, strict=True)
+                Member("ok", reward, None, "reward") if reward is not None else Member(status, None, None, "not_judged")
+                for status, reward in zip(_unjudged_statuses(group, answer), answer.rewards, strict=True)
             ]
-            results.append(_group_of(answer.id, members))
+            is_judged = any(member.status == "ok" for member in members)
+            results.append(GroupResult(id=answer.id, status="ok", reason="rewards", members=members))
+            if not is_judged:
+                results[-1].status, results[-1].reason = "failed", "not_judged"
             results[-1].detail = {"usable": answer.usable, "mean": answer.mean, "std": answer.std}
         if options.advantages is not None:
             _note_advantages(results[-1], answer)
         _summarise(results[-1], options.k)
     return GroupsResponse(results, _summary_of(results, 0, started_s))
+
+
+def _unjudged_statuses(group: RewardGroup, answer: GroupAdvantages) -> list[Status]:
+    """The status of each sample, if it has no reward."""
+    stated = group.statuses or ["failed"] * len(answer.rewards)
+    return ["failed" if status == "ok" else status for status in stated]
 
 
 def _note_advantages(result: GroupResult, answer: GroupAdvantages) -> None:
