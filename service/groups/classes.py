@@ -57,8 +57,8 @@ MAX_COMPARED_CHARS: Final = 10_000
 MAX_INPUT_BYTES: Final = 200_000
 """More inputs of programs are not read on the event loop."""
 MAX_KEY_CHARS: Final = 100
-_WITNESSES: Final = 8
-"""Answers that equal a reference beyond so many are compared with the most frequent of these only."""
+_WITNESSES: Final = 4
+"""Of more than twice as many answers that equal a reference, each is compared with the most frequent of these only."""
 MAX_COMPARISONS: Final = 12
 """The most comparisons for each response of a group: all pairs, if there are up to 23."""
 _LISTED: Final = (CODE, "multiple_choice")
@@ -155,7 +155,7 @@ class Partition:
         self._asked += len(pairs)
         if self._asked > MAX_COMPARISONS * len(self.answers):
             assert self._latest is not None
-            unknown = sorted({answer for pair in pairs for answer in pair}.union(self._unplaced, [self._latest]))
+            unknown = [self._latest, *self._unplaced]
             self.unsettled.update(at for answer in unknown for at in self._open[answer])
             self.ballots += [self._open[answer] for answer in unknown]
             self._unplaced, pairs = [], []
@@ -166,7 +166,7 @@ class Partition:
         if self._latest is None:
             return []
         equals = [answer for answer in self._open if answer in self._equals[self._latest] and answer != self._latest]
-        witnesses = equals[:_WITNESSES]
+        witnesses = equals[:_WITNESSES] if len(equals) > 2 * _WITNESSES else equals
         pairs = self._ordered((first, other) for at, first in enumerate(witnesses) for other in equals[at + 1 :])
         if not pairs:
             core, ballot = {self._latest, *witnesses}, [self._latest]

@@ -43,6 +43,7 @@ def test_groups_of_rewards_have_advantages_by_every_door(served: Any, scheme: st
         {"id": "b", "rewards": [1, 1]},
         {"rewards": [0, 1], "lengths": [9]},
         {"rewards": [3, 4], "lengths": [9, 9], "truncated": [True, False], "statuses": ["ok", "invalid"]},
+        {"rewards": [], "truncated": []},
     ]
     options = {"preset": "trl", "filters": {"mean": {"high": 1}, "overlong": "mask"}}
     for group in groups[:2]:
@@ -55,9 +56,9 @@ def test_groups_of_rewards_have_advantages_by_every_door(served: Any, scheme: st
         assert [[member["advantage"] for member in one["members"]] for one in found] == [
             one["advantages"] for one in older["groups"]
         ]
-        assert [one["id"] for one in found] == ["a", "b", 2, 3]
+        assert [one["id"] for one in found] == ["a", "b", 2, 3, 4]
         assert [one["keep"] for one in found] == [one["keep"] for one in older["groups"]]
-        assert [one["status"] for one in found] == ["ok", "ok", "invalid", "ok"]
+        assert [one["status"] for one in found] == ["ok", "ok", "invalid", "ok", "failed"]
         assert [member["status"] for member in found[0]["members"]] == ["ok", "ok", "failed", "ok"]
         assert [member["status"] for member in found[3]["members"]] == ["ok", "invalid"]
         assert (found[0]["best"], found[0]["max_at_k"]) == (0, 1)
