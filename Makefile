@@ -66,7 +66,6 @@ proto: ## Make the code of the gRPC messages from proto/
 	$(PYTHON) -m venv .build/proto
 	.build/proto/bin/pip install --quiet grpcio-tools==1.62.3 'setuptools<80'
 	.build/proto/bin/python -m grpc_tools.protoc -I proto --python_out=.build --pyi_out=.build rewardline/v1/rewardline.proto
-	cp .build/rewardline/v1/rewardline_pb2.py .build/rewardline/v1/rewardline_pb2.pyi service/doors/grpc/pb/
 	cp .build/rewardline/v1/rewardline_pb2.py .build/rewardline/v1/rewardline_pb2.pyi client/rewardline/pb/
 
 # Pins the packages of pyproject.toml, with hashes. The client is left out, because it is installed from its folder.

@@ -1,6 +1,6 @@
 """Writes the words of CLDR that the verifiers read, for every locale that Babel has: `python -m deploy.cldr`.
 
-The words of scales and units, the months, and the words that join a list. A word may mean one thing in one language and
+The words of scales and units, the months, and the words for "or" in lists. A word may mean one thing in one language and
 another elsewhere. The languages of the lexicon come first, and English first among them. A scale word is kept with what
 it means in each language.
 """
@@ -63,8 +63,7 @@ def words() -> dict[str, Any]:
         "units": _undotted(
             {word: _UNITS[unit] for word, unit in units.items() if unit and not _is_scale(scales.get(word, {}))}
         ),
-        "and": list(_meanings(lambda name, locale: _joints(locale, ("standard", "unit")))),
-        "or": list(_meanings(lambda name, locale: _joints(locale, ("or",)))),
+        "or": list(_meanings(lambda name, locale: _joints(locale))),
     }
 
 
@@ -162,23 +161,25 @@ def _units(language: str, locale: Mapping[str, Any]) -> Words:
                     yield name, unit
 
 
-def _joints(locale: Mapping[str, Any], kinds: Sequence[str]) -> Words:
-    for kind in kinds:
-        pattern = locale["list_patterns"].get(kind, {}).get("2", "")
-        between = pattern.partition("{0}")[2].partition("{1}")[0]
-        if any(map(str.isalpha, between)):
-            yield between.strip(" 、،"), None
+def _joints(locale: Mapping[str, Any]) -> Words:
+    pattern = locale["list_patterns"].get("or", {}).get("2", "")
+    between = pattern.partition("{0}")[2].partition("{1}")[0]
+    if any(map(str.isalpha, between)):
+        yield between.strip(" 、،"), None
 
 
 def written() -> str:
-    """The words as the file holds them, one on a line."""
+    """The words as the file holds them: all that share a meaning on one line."""
     return "{" + ",\n".join(f"{_line(name)}: {_lines(table)}" for name, table in words().items()) + "}\n"
 
 
 def _lines(table: Any) -> str:
-    if isinstance(table, Mapping):
-        return "{" + ",\n".join(f"{_line(word)}:{_line(meaning)}" for word, meaning in table.items()) + "}"
-    return _line(table)
+    if not isinstance(table, Mapping):
+        return _line(table)
+    by_meaning: dict[str, list[str]] = {}
+    for word, meaning in table.items():
+        by_meaning.setdefault(_line(meaning), []).append(word)
+    return "[" + ",\n".join(f"[{meaning},{_line(words)}]" for meaning, words in by_meaning.items()) + "]"
 
 
 def _line(value: Any) -> str:

@@ -3,7 +3,7 @@
     client/rewardline/version.py ──► both distributions, when they are built, and `rewardline.__version__`
                                  ──► by this program: the Dockerfile, the Helm chart, the overlays, a page of docs
 
-With NEW, the version becomes that first. `python -m deploy.kubernetes.render` comes next: it makes the golden manifests.
+With NEW, the version becomes that first. `python -m deploy.kubernetes.render` comes next: it makes the files of the chart.
 """
 
 import argparse

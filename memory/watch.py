@@ -23,10 +23,11 @@ from memory import registry
 
 GROWTH_BYTES: Final = 32_000_000
 GRADUAL_GROWTH_BYTES: Final = 4_000_000
-"""Of small objects: some 20,000, which take 1 ms."""
-GRADUAL_THRESHOLDS: Final = (20_000, 0, 1_000_000_000)
+"""Of small objects: some 20,000, which take 2 ms."""
+GRADUAL_THRESHOLDS: Final = (10_000, 0, 1_000_000_000)
 """For `gc.set_threshold`: each second time that so many new objects live, what survived the first time is looked at again,
-40,000 objects at most. A quiet machine takes 2 ms for them. The oldest generation is never looked at unasked."""
+20,000 objects at most, with six references each. A quiet machine takes 2 ms for them. The oldest generation is never looked
+at unasked."""
 _YOUNG: Final = 1
 _ALL: Final = 2
 WHOLE_GROWTH_BYTES: Final = 256_000_000

@@ -13,9 +13,6 @@ ASCII_SPACE = r"[\t-\r\x1c-\x20]"
 r"""The ASCII characters of Python's `\s`; that of RE2 has fewer."""
 SPACE = r"[\x00-\x20\x7F?]"
 """The bytes of a shadow that may be space in the text, and perhaps others."""
-_LATIN_OR_SIGNS = bytes({*range(0xD0), 0xE2})
-"""The UTF-8 bytes of Latin, Greek, and signs without letters: punctuation, arrows, mathematical signs."""
-
 _ASCII = bytes(range(0x80))
 _FIRST_BYTES, _OTHER_BYTES = _ASCII + b"?" * 0x80, bytes(range(0x80, 0xC0))
 """A table for the UTF-8 bytes of a character: the first as a shadow shows it, and the bytes to leave out."""
@@ -32,11 +29,6 @@ def beyond_ascii(text: str, encoded: bytes | None = None) -> str:
         return ""
     encoded = encoded or text.encode("utf-8", "surrogatepass")
     return encoded.translate(None, _ASCII).decode("utf-8", "surrogatepass")
-
-
-def has_other_alphabets(text: str) -> bool:
-    """Whether a text has a letter that is neither Latin nor Greek, or another character beyond U+0400 but no sign."""
-    return not text.isascii() and bool(text.encode("utf-8", "surrogatepass").translate(None, _LATIN_OR_SIGNS))
 
 
 def spans(pattern: Any, text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
@@ -83,14 +75,12 @@ class Scene(msgspec.Struct, frozen=True):
 
     text: str
     shadow: bytes | None
-    has_other_alphabets: bool
 
 
 def scene(text: str) -> Scene:
     if text.isascii():
-        return Scene(text, text.encode(), False)
+        return Scene(text, text.encode())
     encoded = text.encode("utf-8", "surrogatepass")
-    has_other_alphabets = bool(encoded.translate(None, _LATIN_OR_SIGNS))
     if "\u0130" in text or "\u0131" in text or "\u017f" in text or "\u212a" in text:
-        return Scene(text, None, has_other_alphabets)
-    return Scene(text, encoded.translate(_FIRST_BYTES, _OTHER_BYTES), has_other_alphabets)
+        return Scene(text, None)
+    return Scene(text, encoded.translate(_FIRST_BYTES, _OTHER_BYTES))

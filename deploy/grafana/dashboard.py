@@ -34,6 +34,13 @@ def dashboard() -> dict[str, Any]:
     }
 
 
+def text() -> str:
+    """The dashboard as JSON, with each panel on a line of its own."""
+    fields = dashboard()
+    panels = ",\n".join(json.dumps(panel) for panel in fields.pop("panels"))
+    return f'{json.dumps(fields)[:-1]}, "panels": [\n{panels}\n]}}\n'
+
+
 def _variables() -> list[dict[str, Any]]:
     source = {"name": "source", "label": "Prometheus", "type": "datasource", "query": "prometheus", "current": {}}
     variables = (
@@ -151,5 +158,4 @@ def _chosen(term: Term) -> str:
 
 
 if __name__ == "__main__":
-    json.dump(dashboard(), sys.stdout, indent=1)
-    sys.stdout.write("\n")
+    sys.stdout.write(text())

@@ -3,7 +3,6 @@
     deploy/prometheus/rules/rewardline.yml      ──► components/monitoring/prometheus-rule.yaml
     deploy/grafana/dashboards/rewardline.json   ──► components/dashboard/dashboard.yaml
     base, components                            ──► deploy/helm/rewardline/files
-    overlays, tests/deploy/golden/*/            ──► tests/deploy/golden/*.yaml
     service/settings.py                         ──► the names of variables in deploy/helm/rewardline/values.schema.json
 
 All these files are committed. A test compares them with what would be made now.
@@ -13,7 +12,7 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from deploy.kubernetes import tools
 from service import settings
@@ -22,16 +21,7 @@ HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parents[1]
 RULES: Final = ROOT / "deploy/prometheus/rules/rewardline.yml"
 DASHBOARD: Final = ROOT / "deploy/grafana/dashboards/rewardline.json"
-GOLDEN: Final = ROOT / "tests/deploy/golden"
 CHART: Final = ROOT / "deploy/helm/rewardline"
-RENDERED: Final[Mapping[str, Path]] = {
-    "dev": HERE / "overlays/dev",
-    "prod": HERE / "overlays/prod",
-    "plain": GOLDEN / "plain",
-    "hardened": GOLDEN / "hardened",
-    "gvisor": GOLDEN / "gvisor",
-}
-"""The folders that are rendered as golden files, by the names of the files."""
 _OF_CHART: Final[Mapping[str, tuple[str, ...]]] = {
     "cpu": ("cpu-autoscaling/autoscalers.yaml",),
     "keda": ("keda/autoscalers.yaml",),
@@ -65,6 +55,7 @@ metadata:
 data:
   rewardline.json: |
 """
+_COLUMNS: Final = 120
 _SECRETS: Final = frozenset(
     {"REWARDLINE_API_KEYS", "REWARDLINE_BOX_HOSTS_KEY", "REWARDLINE_JUDGE_FENCE_SECRET", "REWARDLINE_REDIS_URL"}
 )
@@ -85,10 +76,17 @@ def dashboard() -> str:
 def schema() -> str:
     """The schema of the chart's values, in which settings are those of the service: Helm refuses a misspelt one."""
     values = json.loads((CHART / "values.schema.json").read_text(encoding="utf-8"))
-    for part in ("front", "boxHost"):
-        names = {"enum": sorted(settings.variables() - _SECRETS)}
-        values["properties"][part]["properties"]["settings"]["propertyNames"] = names
-    return json.dumps(values, indent=2) + "\n"
+    values["definitions"]["setting"]["enum"] = sorted(settings.variables() - _SECRETS)
+    return _dense(values) + "\n"
+
+
+def _dense(value: Any, indent: int = 0) -> str:
+    """JSON with each list, and each object that fits, on one line."""
+    line = json.dumps(value)
+    if not isinstance(value, dict) or indent + len(line) <= _COLUMNS:
+        return line
+    fields = (f"{json.dumps(name)}: {_dense(field, indent + 2)}" for name, field in value.items())
+    return "{\n" + ",\n".join(" " * (indent + 2) + field for field in fields) + "\n" + " " * indent + "}"
 
 
 def copies() -> dict[Path, str]:
@@ -103,7 +101,6 @@ def copies() -> dict[Path, str]:
 def made(kit: tools.Tools) -> dict[Path, str]:
     """Every generated file, with the contents that it should have."""
     files = copies()
-    files |= {GOLDEN / f"{name}.yaml": kit.kustomize(folder) for name, folder in RENDERED.items()}
     # Helm replaces pods after a change of settings by an annotation, so names can stay the same.
     files[CHART / "files/base.yaml"] = _HASHED_NAME.sub(r"\1", kit.kustomize(HERE / "base"))
     for name, components in _OF_CHART.items():

@@ -250,7 +250,7 @@ class _Sides:
 
 @asynccontextmanager
 async def _judge_of(release: releases.Release, chosen: Settings) -> AsyncIterator[Judge]:
-    async with releases.running(release, chosen) as (url, key), scorer_at(url, key) as judge:
+    async with releases.running(release, chosen) as process, scorer_at(process.url, process.key) as judge:
         yield judge
 
 

@@ -45,13 +45,15 @@ _PREFIX = "rl1:{jobs}:"
 _LOOK_S = 5.0
 """The interval at which jobs of dead processes are looked for. It is shorter if `claim_idle_s` is short."""
 _TEND_S = 5.0
+_NEVER_MS = 10**15
 _SUM_BYTES = 4
 
 
 class RedisJobStore:
     """A `JobStore` in Redis.
 
-    If a claim has not been refreshed for `claim_idle_s`, another process takes over its job.
+    If a claim has not been refreshed for `claim_idle_s`, another process takes over its job. While Redis is away nobody can
+    refresh a claim, so that for `claim_idle_s` after that none is taken over.
 
     `edition` names the verifiers of this process with their versions. A job that has results is left to processes of the
     same edition. If none takes it for `edition_wait_s`, it is taken as a foreign one.
@@ -81,6 +83,8 @@ class RedisJobStore:
         self._consumer = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
         self._tokens = count(1)
         self._queued = asyncio.Event()
+        self._nobody_is_silent_before = 0.0
+        """On the event loop's clock."""
         self._link = ListeningLink(
             url, "jobs", events=f"{_PREFIX}events", on_event=self._hear, on_reached=self._hear_all
         )
@@ -215,8 +219,10 @@ class RedisJobStore:
     async def _take_one(self, passed_over: Sequence[str]) -> Claim | None:
         token = f"{self._consumer}:{next(self._tokens)}"
         owners = map(prefix_of, passed_over)
-        waits_ms = _ms(self._claim_idle_s), self._edition, _ms(self._edition_wait_s)
-        asking = asyncio.create_task(self._call("take", self._consumer, token, *waits_ms, *owners))
+        is_early = asyncio.get_running_loop().time() < self._nobody_is_silent_before
+        idle_ms = _NEVER_MS if is_early else _ms(self._claim_idle_s)
+        waits = idle_ms, self._edition, _ms(self._edition_wait_s)
+        asking = asyncio.create_task(self._call("take", self._consumer, token, *waits, *owners))
         try:
             reply = await asyncio.shield(asking)
         finally:
@@ -284,6 +290,8 @@ class RedisJobStore:
             self.board.ring(job_id, ended=event == b"ended")
 
     def _hear_all(self) -> None:
+        if self.errors:  # Redis was away
+            self._nobody_is_silent_before = asyncio.get_running_loop().time() + self._claim_idle_s
         self._queued.set()
         self.board.ring_all()
 

@@ -198,6 +198,11 @@ class DataSets:
         """The names of sets that a row may belong to, but is not told as one of."""
         return [s.name for s in self._judged if row.keys() >= set(s.told_by or s.columns)]
 
+    def untried(self, row: Mapping[str, Any]) -> str | None:
+        """The name of a set that has the columns of a row, and none of whose rows was tried."""
+        sets = [s for s in self.all if s.not_tried is not None and row.keys() >= set(s.columns)]
+        return max(sets, key=lambda s: len(s.columns)).name if sets else None
+
     def lacking(self, row: Mapping[str, Any]) -> tuple[str, Sequence[str]] | None:
         """A set that has most of the row's columns, and those that tell it and that the row lacks."""
         nearest = max(self._judged, key=lambda s: len(row.keys() & set(s.columns)))

@@ -122,11 +122,9 @@ class Planner:
             return self._judge_of(reading.judged)
         if item.reward_weights and not known_labels:
             return self._of_weights(item.reward_weights, source)
-        raise InvalidItem(
-            "unroutable",
-            f"the item names no verifier, recipe or checks, and no route matches {known_labels}; there is no default"
-            + _label_hint(source.reference),
-        )
+        labelled = f"no route matches {known_labels}" if known_labels else "it has no label: domain, data_source, tag"
+        message = f"the item names no verifier, recipe or checks, and {labelled}; set one of them"
+        raise InvalidItem("unroutable", message + _label_hint(source.reference))
 
     def _named(self, name: str) -> Recipe:
         recipe = self._book.recipes.get(name)
@@ -211,6 +209,8 @@ def _named(item: ScoreItem) -> list[str]:
 def _label_hint(reference: Any) -> str:
     if not isinstance(reference, dict):
         return ""
+    if untried := data_sets.known().untried(reference):
+        return f". Rows of {untried} do not say how they are judged: name the verifier, and send its reference alone"
     alike = data_sets.known().alike(reference)
     if not alike:
         lacking = data_sets.known().lacking(reference)

@@ -21,7 +21,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import structlog
 import yaml
@@ -60,6 +60,19 @@ if unknown:
 from service.__main__ import main
 main()
 """
+
+
+class Running(NamedTuple):
+    """A release that runs."""
+
+    url: str
+    key: str
+    """What it takes."""
+    process: asyncio.subprocess.Process
+
+    @property
+    def has_ended(self) -> bool:
+        return self.process.returncode is not None
 
 
 class NoRelease(Exception):
@@ -111,8 +124,8 @@ def find(folder: Path | None, version: str) -> Release:
 
 
 @asynccontextmanager
-async def running(release: Release, settings: Settings) -> AsyncIterator[tuple[str, str]]:
-    """Run a release with these settings. Yields its URL and the key that it takes. Leaving the block ends it.
+async def running(release: Release, settings: Settings) -> AsyncIterator[Running]:
+    """Run a release with these settings. Leaving the block ends it.
 
     Raises:
         NoRelease: it does not start.
@@ -141,7 +154,7 @@ async def running(release: Release, settings: Settings) -> AsyncIterator[tuple[s
         try:
             url = await _announced(release, process, complaints)
             reading.append(asyncio.create_task(_last_lines(process.stdout)))
-            yield url, key
+            yield Running(url, key, process)
         finally:
             await _end(process)
             await asyncio.gather(*reading)

@@ -15,8 +15,9 @@ from service.rollouts.verdict_file import fingerprint
 from service.settings import Settings
 from service.versions.locks import DIFFERS, UNSERVED, Lock, differences
 from service.versions.receipts import versions_of
-from service.versions.releases import NoRelease, find, running
-from service.wire import DAMAGED_JSON, BatchRequest, Result, encode
+from service.versions.releases import NoRelease, Running, find, running
+from service.wire import DAMAGED_JSON, BatchRequest, Result, ScoreItem, encode
+from verifiers.own_answers import STAND_IN
 
 if TYPE_CHECKING:
     from rewardline import AsyncClient
@@ -30,23 +31,28 @@ _RENDERING_S: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class _Running:
+    release: Running
     client: "AsyncClient"
     versions: dict[str, str]
+    stack: AsyncExitStack
+    """Ends it."""
 
 
 class Releases:
-    """The releases of a service. One starts when the first item that is pinned to it comes, and ends with the service."""
+    """The releases of a service. One starts when the first item that is pinned to it comes, and ends with the service. If it
+    ends before, the next item starts it again.
+    """
 
     def __init__(self, folder: Path | None, settings: Settings) -> None:
         self._folder, self._settings = folder, settings
-        self._stack = AsyncExitStack()
         self._running: dict[str, asyncio.Task[_Running]] = {}
 
     async def close(self) -> None:
         for task in self._running.values():
             task.cancel()
-        await asyncio.gather(*self._running.values(), return_exceptions=True)
-        await self._stack.aclose()
+        for started in await asyncio.gather(*self._running.values(), return_exceptions=True):
+            if isinstance(started, _Running):
+                await started.stack.aclose()
 
     async def judge(self, lock: Lock, request: BatchRequest) -> Sequence[Result]:
         """Have the items judged by the release of a lock. What it has in other versions than the lock is `failed`."""
@@ -57,6 +63,7 @@ class Releases:
                 "POST", "/v1/score", _body(request), deadline_s=max(left_s, _RENDERING_S)
             )
             results = msgspec.convert(answer["results"], list[Result])
+            results = [_asked(lock, item, result) for item, result in zip(request.items, results, strict=True)]
         except (NoRelease, msgspec.ValidationError, _client().RewardlineError) as error:
             # It names folders and addresses of this server, which are not business of callers.
             log.warning("another release did not serve pinned items", release=lock.release, error=str(error))
@@ -69,8 +76,15 @@ class Releases:
         Raises:
             NoRelease
         """
-        for name in [name for name, release in self._running.items() if _is_lost(release)]:
-            del self._running[name]
+        for name, task in [*self._running.items()]:
+            if self._running.get(name) is not task:
+                continue  # another caller has seen to it meanwhile
+            if _is_lost(task):
+                del self._running[name]
+            elif task.done() and task.result().release.has_ended:
+                del self._running[name]
+                log.warning("a release for pinned runs has ended; its next item starts it again", release=name)
+                await task.result().stack.aclose()
         if version not in self._running:
             if len(self._running) >= MAX_RELEASES:
                 raise NoRelease(f"it is not started, because {' and '.join(self._running)} run already")
@@ -80,14 +94,13 @@ class Releases:
     async def _start(self, version: str) -> _Running:
         release = await asyncio.to_thread(find, self._folder, version)
         async with AsyncExitStack() as stack:
-            url, key = await stack.enter_async_context(running(release, self._settings))
-            client = await stack.enter_async_context(_client().AsyncClient(url, api_key=key))
+            process = await stack.enter_async_context(running(release, self._settings))
+            client = await stack.enter_async_context(_client().AsyncClient(process.url, api_key=process.key))
             versions = {str(entry["name"]): str(entry["version"]) for entry in await client.verifiers()}
             recipes = await client.call("GET", "/v1/recipes")
             versions |= {f"recipe {entry['name']}": fingerprint(entry) for entry in recipes["recipes"]}
             log.info("another release serves pinned runs", release=version)
-            self._stack.push_async_exit(stack.pop_all())
-        return _Running(client, versions)
+            return _Running(process, client, versions, stack.pop_all())
 
 
 def _client() -> Any:
@@ -116,6 +129,18 @@ def _body(request: BatchRequest) -> dict[str, Any]:
 
 def _is_absent(value: Any) -> bool:
     return value is None or value is False or (isinstance(value, msgspec.Raw) and not len(value))
+
+
+def _asked(lock: Lock, item: ScoreItem, result: Result) -> Result:
+    """The result; `failed` where this release asked for the answer alone, to compare members of a group, and the other does not
+    know how: nothing is wrong with the item.
+    """
+    terms = (item.reference, item.ground_truth, item.test_cases, item.params)
+    if result.status != "invalid" or not any(STAND_IN.encode() in bytes(term) for term in terms):
+        return result
+    return _failed(
+        UNSERVED, f"release {lock.release} cannot compare the responses of a group; pin its run to a later one"
+    )
 
 
 def _checked(lock: Lock, versions: dict[str, str], result: Result) -> Result:

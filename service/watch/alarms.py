@@ -59,6 +59,8 @@ class WatchedRun(msgspec.Struct, frozen=True):
     step: int | None
     ready: list[str]
     """The detectors that know how the run began, so that they can raise an alarm. `impostor` needs to know nothing."""
+    shifts: dict[str, At]
+    """Detectors whose kind became frequent in all responses, paid or not, and since when: another data set or style, not an alarm."""
 
 
 class Watched(msgspec.Struct, frozen=True):

@@ -85,7 +85,7 @@ class Windows:
         with self._lock:
             kept = [*self._kept.items()]
         return [
-            WatchedRun(whose.run, whose.judge, window.items, window.step, window.ready)
+            WatchedRun(whose.run, whose.judge, window.items, window.step, window.ready, {**window.shifts})
             for whose, window in reversed(kept)
             if whose.tenant == tenant
         ]

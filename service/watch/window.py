@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from service.watch import memories
-from service.watch.alarms import Alarm, at
+from service.watch.alarms import Alarm, At, at
+from service.watch.contrast import Contrast
 from service.watch.detectors import BY_NAME, DETECTORS, PAID, Detector
 from service.watch.evidence import Crossing, Evidence, Moment, joint_crossing, log_threshold, upper_bound
 from service.watch.memories import Memories
@@ -45,6 +46,8 @@ class _Series:
     total: float = 0.0
     count: int = 0
     evidence: Evidence | None = None
+    contrast: Contrast | None = None
+    """Is made when there is evidence for a kind that may be a matter of style."""
     recent: deque[float] = field(default_factory=lambda: deque(maxlen=_RECENT))
     suspects: deque[Shown] = field(default_factory=lambda: deque(maxlen=_SUSPECTS))
 
@@ -59,6 +62,11 @@ class _Series:
             return None
         self.evidence.add(x, moment)
         return self.evidence.crossing(_LOG_LEAST)
+
+    def rebase(self) -> None:
+        """Take the latest samples for the new beginning: the next evidence is of what gets worse still."""
+        if self.evidence is not None and self.now is not None:
+            self.evidence = Evidence(self.now + 2 * self.detector.tolerance)
 
     @property
     def before(self) -> float | None:
@@ -77,6 +85,8 @@ class Window:
         self.items = 0
         """Items that were judged so far."""
         self.step: int | None = None
+        self.shifts: dict[str, At] = {}
+        """The kinds that have become frequent in all responses, paid or not, and since when: no hack."""
         self._report = report
         self._redact = redact
         self._memories = Memories()
@@ -97,20 +107,41 @@ class Window:
         if sample.step is not None:
             self.step = sample.step
         is_first = self._first < _BEGINNING
-        if sample.is_paid:
-            if is_first:
-                self._memories.beginning.add(sample)
-                self._first += 1
-                if self._first == _BEGINNING:
-                    self._memories.beginning.close()
-            else:
-                moment = Moment(sample.item, sample.step, sample.time)
-                for detector in PAID:
-                    assert detector.read is not None
-                    x = detector.read(sample, self._memories)
-                    if x is not None:
-                        self._add(detector.name, x, moment, sample)
+        if not is_first:
+            self._read(sample)
+        elif sample.is_paid:
+            self._memories.beginning.add(sample)
+            self._first += 1
+            if self._first == _BEGINNING:
+                self._memories.beginning.close()
         self._memories.keep(sample, is_first=is_first)
+
+    def _read(self, sample: Sample) -> None:
+        moment = Moment(sample.item, sample.step, sample.time)
+        for detector in PAID:
+            contrast = self._series[detector.name].contrast
+            if not sample.is_paid and contrast is None:
+                continue
+            assert detector.read is not None
+            x = detector.read(sample, self._memories)
+            if x is None:
+                continue
+            if contrast is not None:
+                contrast.add(x, is_paid=sample.is_paid)
+            if sample.is_paid:
+                self._add(detector.name, x, moment, sample)
+            if contrast is not None and contrast.is_decided:
+                self._decide(detector.name, contrast, moment)
+
+    def _decide(self, name: str, contrast: Contrast, moment: Moment) -> None:
+        """Raise the alarm that waits for it, or note that all responses have changed."""
+        series = self._series[name]
+        series.contrast = None
+        if contrast.pays:
+            self._raise(name, contrast.crossing.since, moment)
+            return
+        self.shifts[name] = at(contrast.crossing.since)
+        series.rebase()
 
     def take_group(self, scores: Sequence[float], moment: Moment) -> None:
         """Take the scores of all responses to one prompt."""
@@ -146,7 +177,12 @@ class Window:
         if sample is not None and x > 0.5:
             series.suspects.append(sample.shown(redact=self._redact))
         crossing = series.add(x, moment)
-        if crossing is not None:
+        if crossing is None or series.contrast is not None:
+            return
+        if series.detector.is_style:
+            assert series.evidence is not None
+            series.contrast = Contrast(crossing, series.evidence.bound)
+        else:
             self._raise(name, crossing.since, moment)
 
     def _raise(self, name: str, since: Moment, moment: Moment, detail: str = "") -> None:
@@ -162,9 +198,7 @@ class Window:
             [*series.suspects],
             detail,
         )
-        # What has been reported is the new beginning: the next alarm of the kind is for what gets worse still.
-        if series.evidence is not None and series.now is not None:
-            series.evidence = Evidence(series.now + 2 * series.detector.tolerance)
+        series.rebase()
         self._report(alarm)
 
 

@@ -21,13 +21,13 @@ import grpc
 import msgspec
 import uvicorn
 import uvloop
+from rewardline.pb import rewardline_pb2 as pb
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from memory import GRADUAL_THRESHOLDS
-from service.doors.grpc.pb import rewardline_pb2 as pb
 from service.wire import ScoreRequest
 
 CHAT_S = 0.005

@@ -14,8 +14,8 @@ from itertools import count
 from time import perf_counter
 
 import grpc
+from rewardline.pb import rewardline_pb2 as pb
 
-from service.doors.grpc.pb import rewardline_pb2 as pb
 from tests.benchmarks.servers import METHOD, PATH, Server
 from tests.conftest import ROOT
 

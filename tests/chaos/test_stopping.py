@@ -10,8 +10,8 @@ from pathlib import Path
 import grpc
 import httpx
 import pytest
+from rewardline.pb import rewardline_pb2 as pb
 
-from service.doors.grpc.pb import rewardline_pb2 as pb
 from tests.chaos.servers import Server
 from tests.chaos.stand import haproxy
 from tests.load.generator import until_true

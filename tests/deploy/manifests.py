@@ -15,6 +15,15 @@ from deploy.kubernetes import render, tools
 
 Object = dict[str, Any]
 PARTS = ("front", "box-host")
+RENDERED: Mapping[str, Path] = {
+    name: folder / name
+    for folder, names in {
+        render.HERE / "overlays": ("dev", "prod"),
+        Path(__file__).parent / "rendered": ("plain", "hardened", "gvisor"),
+    }.items()
+    for name in names
+}
+"""The folders that are rendered, by their names."""
 _UNITS = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "k": 1e3, "M": 1e6, "G": 1e9}
 
 
@@ -24,9 +33,9 @@ def parsed(text: str) -> list[Object]:
 
 
 @cache
-def golden(name: str) -> list[Object]:
-    """The committed rendering of this name. Copy it before you change it."""
-    return parsed((render.GOLDEN / f"{name}.yaml").read_text(encoding="utf-8"))
+def rendered(name: str) -> list[Object]:
+    """The objects that kubectl makes of this kustomization. Copy one before you change it."""
+    return parsed(kit().kustomize(RENDERED[name]))
 
 
 def kit() -> tools.Tools:

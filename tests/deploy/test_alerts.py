@@ -16,7 +16,7 @@ from sandbox.boxes.pool.counters import Reason
 from service.backends.boxes import STATES
 from service.backends.task_containers import STATES as DAEMON_STATES
 from tests.conftest import Served, serving
-from tests.deploy.manifests import golden, of_kind, of_rewardline
+from tests.deploy.manifests import of_kind, of_rewardline, rendered
 from tests.waiting import PATIENCE_S
 
 RULES = render.RULES
@@ -72,7 +72,7 @@ def test_each_alert_says_what_to_do_and_the_runbook_knows_no_others() -> None:
 
 
 def test_the_operator_gets_the_same_rules() -> None:
-    (rule,) = of_kind(golden("prod"), "PrometheusRule")
+    (rule,) = of_kind(rendered("prod"), "PrometheusRule")
     assert rule["spec"] == yaml.safe_load(RULES.read_text())
 
 
@@ -111,7 +111,7 @@ def test_every_metric_that_an_alert_or_an_autoscaler_names_is_there(metrics: str
 
 
 def _queries(name: str) -> list[str]:
-    triggers = [trigger for each in of_kind(golden(name), "ScaledObject") for trigger in each["spec"]["triggers"]]
+    triggers = [trigger for each in of_kind(rendered(name), "ScaledObject") for trigger in each["spec"]["triggers"]]
     return [trigger["metadata"]["query"] for trigger in triggers if trigger["type"] == "prometheus"]
 
 
@@ -138,7 +138,7 @@ def test_external_metrics_of_the_adapter_are_those_that_the_autoscaler_asks_for(
     rules = yaml.safe_load((render.HERE / "components/prometheus-adapter/adapter-rules.yaml").read_text())
     asked = {
         metric["external"]["metric"]["name"]
-        for each in of_kind(golden("hardened"), "HorizontalPodAutoscaler")
+        for each in of_kind(rendered("hardened"), "HorizontalPodAutoscaler")
         for metric in each["spec"]["metrics"]
         if metric["type"] == "External"
     }
@@ -146,7 +146,7 @@ def test_external_metrics_of_the_adapter_are_those_that_the_autoscaler_asks_for(
 
 
 def test_the_paths_of_probes_and_hooks_answer_on_the_port_for_operations(operated: Served) -> None:
-    for each in of_rewardline(golden("prod")):
+    for each in of_rewardline(rendered("prod")):
         for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
             assert httpx.get(f"{operated.ops}{each.container[probe]['httpGet']['path']}").status_code == 200
 

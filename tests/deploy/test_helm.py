@@ -3,7 +3,6 @@
 import json
 import re
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 import yaml
 
 from deploy.kubernetes import render, tools
-from tests.deploy.manifests import Object, Workload, golden, kit, named, of_kind, of_rewardline, parsed
+from tests.deploy.manifests import Object, Workload, kit, named, of_kind, of_rewardline, parsed, rendered
 
 CHART = render.CHART
 PROD: dict[str, Any] = {
@@ -72,21 +71,9 @@ def test_the_schema_has_the_names_of_all_settings_but_secrets() -> None:
     assert (CHART / "values.schema.json").read_text(encoding="utf-8") == render.schema(), (
         "run `python -m deploy.kubernetes.render`"
     )
-    names = {name for enum in _named_properties(json.loads(render.schema())) for name in enum}
+    names = json.loads(render.schema())["definitions"]["setting"]["enum"]
     assert "REWARDLINE_WORKERS" in names
     assert "REWARDLINE_API_KEYS" not in names
-
-
-def _named_properties(schema: Any) -> Iterator[list[str]]:
-    """The lists of names that objects of a schema may have."""
-    if isinstance(schema, dict):
-        if enum := schema.get("propertyNames", {}).get("enum"):
-            yield enum
-        for part in schema.values():
-            yield from _named_properties(part)
-    elif isinstance(schema, list):
-        for part in schema:
-            yield from _named_properties(part)
 
 
 @pytest.mark.deploy
@@ -97,14 +84,14 @@ def test_lint_finds_nothing(programs: tools.Tools) -> None:
 
 def test_the_chart_makes_what_the_overlay_for_production_makes(chart: Chart) -> None:
     assert _plain(chart.objects(PROD)) == _plain(
-        [each for each in golden("prod") if each["kind"] != "Namespace"],
+        [each for each in rendered("prod") if each["kind"] != "Namespace"],
     )
 
 
 def test_the_chart_makes_box_hosts_within_gvisor_as_the_component_does(chart: Chart) -> None:
     made = _plain(chart.objects({"boxHost": {"isolation": "gvisor", "runtimeClassName": "rewardline-boxes"}}))
     boxes, wanted = (
-        each["Deployment rewardline-boxes"]["spec"]["template"]["spec"] for each in (made, _plain(golden("gvisor")))
+        each["Deployment rewardline-boxes"]["spec"]["template"]["spec"] for each in (made, _plain(rendered("gvisor")))
     )
     boxes["containers"][0]["image"] = wanted["containers"][0]["image"]
     assert boxes == wanted
@@ -112,8 +99,8 @@ def test_the_chart_makes_box_hosts_within_gvisor_as_the_component_does(chart: Ch
 
 def test_the_chart_can_make_what_the_components_make(chart: Chart) -> None:
     made = _plain(chart.objects(EVERYTHING))
-    wanted = _plain(golden("hardened"))
-    # They are not in the chart; nor is a tag in the golden file, which is made without an overlay.
+    wanted = _plain(rendered("hardened"))
+    # They are not in the chart; nor is a tag in the rendered file, which is made without an overlay.
     left_out = {name for name in wanted if name.startswith(("Job ", "RuntimeClass ", "PersistentVolumeClaim "))}
     assert made.keys() == wanted.keys() - left_out
     for name in made.keys() - {"Deployment rewardline", "Deployment rewardline-boxes"}:

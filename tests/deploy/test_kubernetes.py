@@ -14,10 +14,10 @@ from deploy.kubernetes import render
 from service import settings
 from service.cli import drain
 from tests.deploy.manifests import (
+    RENDERED,
     SCHEMAS,
     Object,
     Workload,
-    golden,
     kit,
     label_of,
     named,
@@ -25,11 +25,12 @@ from tests.deploy.manifests import (
     of_rewardline,
     parsed,
     quantity,
+    rendered,
     selects,
     workloads,
 )
 
-NAMES = sorted(render.RENDERED)
+NAMES = sorted(RENDERED)
 VERSIONS = ("1.33", "1.35", "1.37")
 CLUSTERS = [name for name in NAMES if name != "dev"]
 """Renderings that stand for real clusters."""
@@ -47,14 +48,14 @@ def test_what_is_committed_is_what_would_be_rendered_now() -> None:
 
 
 def test_every_component_is_rendered_somewhere() -> None:
-    used = "".join((folder / "kustomization.yaml").read_text() for folder in render.RENDERED.values())
+    used = "".join((folder / "kustomization.yaml").read_text() for folder in RENDERED.values())
     assert [each.name for each in COMPONENTS.iterdir() if f"components/{each.name}" not in used] == []
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("version", VERSIONS)
 def test_kubernetes_takes_every_object_with_nothing_misspelt(name: str, version: str) -> None:
-    for each in golden(name):
+    for each in rendered(name):
         if (SCHEMAS / f"{each['kind']}.json").exists():
             _crd(each["kind"]).validate(each)
         else:
@@ -62,11 +63,11 @@ def test_kubernetes_takes_every_object_with_nothing_misspelt(name: str, version:
 
 
 def test_a_misspelt_field_is_found() -> None:
-    front = copy.deepcopy(named(golden("prod"), "Deployment", "rewardline"))
+    front = copy.deepcopy(named(rendered("prod"), "Deployment", "rewardline"))
     front["spec"]["template"]["spec"]["containers"][0]["livenesProbe"] = {}
     with pytest.raises(kubernetes_validate.ValidationError):
         kubernetes_validate.validate(front, VERSIONS[-1], strict=True)
-    scaled = copy.deepcopy(named(golden("prod"), "ScaledObject", "rewardline"))
+    scaled = copy.deepcopy(named(rendered("prod"), "ScaledObject", "rewardline"))
     scaled["spec"]["triggers"][0]["metadata"]["treshold"] = "1"
     assert not _crd("ScaledObject").is_valid(scaled)
 
@@ -77,7 +78,7 @@ def _crd(kind: str) -> jsonschema_rs.Draft7Validator:
 
 def _all(names: list[str] = NAMES) -> Iterator[Workload]:
     for name in names:
-        yield from workloads(golden(name))
+        yield from workloads(rendered(name))
 
 
 def test_every_container_has_requests_and_limits_and_those_that_judge_have_what_they_ask_for() -> None:
@@ -86,7 +87,7 @@ def test_every_container_has_requests_and_limits_and_those_that_judge_have_what_
         for kind in ("requests", "limits"):
             assert set(resources[kind]) == {"cpu", "memory", "ephemeral-storage"}, each.name
     for name in CLUSTERS:
-        for each in of_rewardline(golden(name)):
+        for each in of_rewardline(rendered(name)):
             requests, limits = each.container["resources"]["requests"], each.container["resources"]["limits"]
             # Less CPU than expected turns time limits of programs into verdicts; a part of a core makes no worker.
             assert requests["cpu"] == limits["cpu"]
@@ -97,13 +98,13 @@ def test_every_container_has_requests_and_limits_and_those_that_judge_have_what_
 def test_pods_are_restricted_but_for_what_namespaced_boxes_say_they_need() -> None:
     for each in _all():
         assert _faults(each) == []
-    hardened = {each.name: each for each in workloads(golden("hardened"))}
+    hardened = {each.name: each for each in workloads(rendered("hardened"))}
     for name in ("rewardline-boxes", "rewardline-check-host"):
         pod, container = hardened[name].pod, hardened[name].container
         assert pod["hostUsers"] is False
         assert pod["securityContext"]["seccompProfile"]["localhostProfile"] == "rewardline-boxes.json"
         assert container["securityContext"]["capabilities"]["add"] == ["SETGID", "SETUID"]
-    in_gvisor = {each.name: each for each in workloads(golden("gvisor"))}
+    in_gvisor = {each.name: each for each in workloads(rendered("gvisor"))}
     for name in ("rewardline-boxes", "rewardline-check-host"):
         assert in_gvisor[name].pod["runtimeClassName"] == "rewardline-boxes"
         rights = ["DAC_OVERRIDE", "KILL", "SETGID", "SETUID", "SYS_ADMIN", "SYS_CHROOT"]
@@ -141,7 +142,7 @@ def _faults(each: Workload) -> list[str]:
 
 
 def test_the_policy_check_sees_what_it_looks_for() -> None:
-    objects = golden("prod")
+    objects = rendered("prod")
     for breakage in (
         lambda pod, _: pod.update(hostNetwork=True),
         lambda pod, _: pod["securityContext"].update(runAsUser=0),
@@ -159,9 +160,11 @@ def test_the_policy_check_sees_what_it_looks_for() -> None:
 
 def test_namespaces_enforce_what_their_pods_keep() -> None:
     for name in ("dev", "prod"):
-        (namespace,) = of_kind(golden(name), "Namespace")
+        (namespace,) = of_kind(rendered(name), "Namespace")
         assert namespace["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
-        assert all(each["metadata"].get("namespace") in (namespace["metadata"]["name"], None) for each in golden(name))
+        assert all(
+            each["metadata"].get("namespace") in (namespace["metadata"]["name"], None) for each in rendered(name)
+        )
 
 
 def test_no_secret_is_in_the_manifests_but_those_for_development() -> None:
@@ -172,17 +175,17 @@ def test_no_secret_is_in_the_manifests_but_those_for_development() -> None:
         "REWARDLINE_JUDGE_FENCE_SECRET",
     }
     for name in NAMES:
-        assert bool(of_kind(golden(name), "Secret")) is (name == "dev")
-        for each in workloads(golden(name)):
+        assert bool(of_kind(rendered(name), "Secret")) is (name == "dev")
+        for each in workloads(rendered(name)):
             literal = {variable["name"] for variable in each.container.get("env", []) if "value" in variable}
             assert not literal & secret
-        for config in of_kind(golden(name), "ConfigMap"):
+        for config in of_kind(rendered(name), "ConfigMap"):
             assert not config["data"].keys() & secret
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_service_would_start_with_these_variables(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for each in of_rewardline(golden(name)):
+    for each in of_rewardline(rendered(name)):
         for variable in [known for known in os.environ if known.startswith("REWARDLINE_")]:
             monkeypatch.delenv(variable)
         for variable, value in each.environment.items():
@@ -242,7 +245,7 @@ def _check_memory(each: Workload, read: settings.Settings) -> None:
 
 def test_probes_outlast_a_slow_start_and_a_stalled_moment() -> None:
     for name in NAMES:
-        for each in of_rewardline(golden(name)):
+        for each in of_rewardline(rendered(name)):
             probes = {kind: each.container[f"{kind}Probe"] for kind in ("startup", "readiness", "liveness")}
             assert {kind: probe["httpGet"] for kind, probe in probes.items()} == {
                 "startup": {"path": "/startupz", "port": "ops"},
@@ -257,7 +260,7 @@ def test_probes_outlast_a_slow_start_and_a_stalled_moment() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_whatever_is_selected_is_there(name: str) -> None:
-    objects = golden(name)
+    objects = rendered(name)
     every = list(workloads(objects))
     for service in of_kind(objects, "Service"):
         found = [each for each in every if selects({"matchLabels": service["spec"]["selector"]}, each.labels)]
@@ -293,12 +296,12 @@ def _labels(each: Object) -> dict[str, str]:
 
 def test_grpc_and_box_hosts_are_found_by_all_their_addresses() -> None:
     for name in NAMES:
-        services = {each["metadata"]["name"]: each["spec"] for each in of_kind(golden(name), "Service")}
+        services = {each["metadata"]["name"]: each["spec"] for each in of_kind(rendered(name), "Service")}
         for headless in ("rewardline-grpc", "rewardline-boxes"):
             assert services[headless]["clusterIP"] == "None"
             assert services[headless]["publishNotReadyAddresses"] is False
         assert [port["name"] for port in services["rewardline"]["ports"]] == ["http"]
-        front, boxes = of_rewardline(golden(name))
+        front, boxes = of_rewardline(rendered(name))
         scheme = "https" if "REWARDLINE_TLS_CERT" in boxes.environment else "http"
         assert front.environment["REWARDLINE_BOX_HOSTS"] == f"{scheme}://rewardline-boxes:8080"
         assert services["rewardline-boxes"]["ports"][0]["appProtocol"] == scheme
@@ -307,13 +310,13 @@ def test_grpc_and_box_hosts_are_found_by_all_their_addresses() -> None:
 
 
 def test_box_hosts_speak_tls_where_all_components_are() -> None:
-    (boxes,) = [each for each in of_rewardline(golden("hardened")) if each.name == "rewardline-boxes"]
+    (boxes,) = [each for each in of_rewardline(rendered("hardened")) if each.name == "rewardline-boxes"]
     assert "REWARDLINE_TLS_CERT" in boxes.environment
 
 
 @pytest.mark.parametrize("name", CLUSTERS)
 def test_each_autoscaler_has_a_target_whose_replicas_nobody_else_sets_and_scales_down_slowly(name: str) -> None:
-    objects = golden(name)
+    objects = rendered(name)
     scalers = of_kind(objects, "HorizontalPodAutoscaler", "ScaledObject")
     assert {each["spec"]["scaleTargetRef"]["name"] for each in scalers} == {"rewardline", "rewardline-boxes"}
     for each in scalers:
@@ -332,13 +335,13 @@ def test_settings_that_change_replace_the_pods() -> None:
     for name in NAMES:
         read = {
             source["configMapRef"]["name"]
-            for each in of_rewardline(golden(name))
+            for each in of_rewardline(rendered(name))
             for source in each.container["envFrom"]
             if "configMapRef" in source
         }
         settled = {
             config["metadata"]["name"]
-            for config in of_kind(golden(name), "ConfigMap")
+            for config in of_kind(rendered(name), "ConfigMap")
             if "rewardline.json" not in config["data"]
         }
         assert read == settled

@@ -7,9 +7,9 @@ import pytest
 from deploy.docker import build
 from deploy.kubernetes import render
 from tests.deploy.engine import Engine
-from tests.deploy.manifests import Workload, golden, of_kind, of_rewardline, selects, workloads
+from tests.deploy.manifests import RENDERED, Workload, of_kind, of_rewardline, rendered, selects, workloads
 
-NAMES = sorted(render.RENDERED)
+NAMES = sorted(RENDERED)
 COMPONENTS = render.HERE / "components"
 FRONT = {"app.kubernetes.io/name": "rewardline", "app.kubernetes.io/part-of": "rewardline"} | {
     "app.kubernetes.io/component": "front"
@@ -20,7 +20,7 @@ BOX_HOST = FRONT | {"app.kubernetes.io/component": "box-host"}
 def test_nobody_on_a_node_shares_the_user_of_its_box_host() -> None:
     """The kernel counts processes by user and node: a program's limit on them would be used up by others."""
     for name in NAMES:
-        every = list(workloads(golden(name)))
+        every = list(workloads(rendered(name)))
         boxes = [each for each in every if each.labels["app.kubernetes.io/component"] == "box-host"]
         others = {each.pod["securityContext"]["runAsUser"] for each in every if each not in boxes}
         for each in boxes:
@@ -32,8 +32,8 @@ def test_nobody_on_a_node_shares_the_user_of_its_box_host() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_box_hosts_reach_nothing_and_are_reached_by_fronts_alone(name: str) -> None:
-    policies = of_kind(golden(name), "NetworkPolicy")
-    for labels in [each.labels for each in workloads(golden(name))]:
+    policies = of_kind(rendered(name), "NetworkPolicy")
+    for labels in [each.labels for each in workloads(rendered(name))]:
         holding = [each["spec"] for each in policies if selects(each["spec"]["podSelector"], labels)]
         assert {kind for spec in holding for kind in spec["policyTypes"]} == {"Ingress", "Egress"}
     boxes = [each["spec"] for each in policies if selects(each["spec"]["podSelector"], BOX_HOST)]
@@ -47,7 +47,7 @@ def test_box_hosts_reach_nothing_and_are_reached_by_fronts_alone(name: str) -> N
 
 @pytest.mark.parametrize("name", NAMES)
 def test_fronts_reach_only_what_is_named(name: str) -> None:
-    policies = of_kind(golden(name), "NetworkPolicy")
+    policies = of_kind(rendered(name), "NetworkPolicy")
     fronts = [each["spec"] for each in policies if selects(each["spec"]["podSelector"], FRONT)]
     for rule in [rule for spec in fronts for rule in spec.get("egress", [])]:
         assert rule["to"]
@@ -63,7 +63,7 @@ def test_fronts_reach_only_what_is_named(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_only_those_who_watch_reach_the_operators_port(name: str) -> None:
     """Neither box hosts nor callers do, and no Service that callers use leads there."""
-    objects = golden(name)
+    objects = rendered(name)
     for labels in (FRONT, BOX_HOST):
         rules = [
             rule
@@ -103,7 +103,7 @@ def test_boxes_hold_under_the_security_context_that_the_manifests_give(
     docker_images: Engine, name: str, kind: str
 ) -> None:
     """All attacks, in a container as closed as the pod; Docker cannot put it into a user namespace of its own as well."""
-    boxes = next(each for each in of_rewardline(golden(name)) if each.name == "rewardline-boxes")
+    boxes = next(each for each in of_rewardline(rendered(name)) if each.name == "rewardline-boxes")
     command = ["docker", "run", "--rm", "--network=none", "--tmpfs=/tmp:mode=1777,exec"]
     command += ["--env=REWARDLINE_HOST=127.0.0.1", *_closed(boxes)]
     command += [build.BOX_HOST.name, "check-host", "--sandbox", "local", "--json"]

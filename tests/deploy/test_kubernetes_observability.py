@@ -4,14 +4,14 @@ import json
 from urllib.parse import urlsplit
 
 from deploy.kubernetes import render
-from tests.deploy.manifests import golden, named, of_rewardline
+from tests.deploy.manifests import named, of_rewardline, rendered
 
 _MOST_THAT_APPLY_TAKES = 262_144
 """`kubectl apply` keeps the object in an annotation of itself."""
 
 
 def test_the_collector_that_fronts_send_to_is_one_they_reach() -> None:
-    objects = golden("hardened")
+    objects = rendered("hardened")
     front = next(each for each in of_rewardline(objects) if each.name == "rewardline")
     address = urlsplit(front.environment["REWARDLINE_OTLP_ENDPOINT"])
     (rule,) = named(objects, "NetworkPolicy", "rewardline-to-collector")["spec"]["egress"]
@@ -23,12 +23,12 @@ def test_the_collector_that_fronts_send_to_is_one_they_reach() -> None:
 
 
 def test_box_hosts_are_not_told_of_a_collector_that_they_cannot_reach() -> None:
-    boxes = next(each for each in of_rewardline(golden("hardened")) if each.name == "rewardline-boxes")
+    boxes = next(each for each in of_rewardline(rendered("hardened")) if each.name == "rewardline-boxes")
     assert "REWARDLINE_OTLP_ENDPOINT" not in boxes.environment
 
 
 def test_grafanas_sidecar_finds_the_dashboard_as_it_is_here() -> None:
-    found = named(golden("hardened"), "ConfigMap", "rewardline-dashboard")
+    found = named(rendered("hardened"), "ConfigMap", "rewardline-dashboard")
     assert found["metadata"]["labels"]["grafana_dashboard"] == "1"
     assert found["data"].keys() == {"rewardline.json"}
     shown = json.loads(found["data"]["rewardline.json"])

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import ROOT, Served
+from tests.conftest import ROOT, Serve, Served
 from tests.e2e.environments import python_of, variables
 
 pytestmark = pytest.mark.trainers
@@ -147,7 +147,7 @@ def test_verifiers_hands_on_what_a_model_calls(served: Served) -> None:
     rewards = [trace["rewards"]["verified"] for trace in printed["called"]]
     assert rewards == [1.0, 1.0, 0.0, 0.0, 0.0, 0.0]
     assert printed["answered"]["rewards"] == {"verified": 1.0}
-    assert (printed["unanswered"]["rewards"], printed["unanswered"]["errors"]) == ({"verified": None}, ["TaskError"])
+    assert (printed["unanswered"]["rewards"], printed["unanswered"]["errors"]) == ({"verified": 0.0}, [])
 
 
 def test_the_older_rubric_cannot_make_a_number_of_what_was_not_judged(served: Served) -> None:
@@ -279,13 +279,17 @@ def test_miles_evaluates_one_by_one_and_not_with_rewards_of_groups(served: Serve
     assert printed["evaluated_lost"][0] == "FailedItems"
 
 
-def test_four_trackers_store_the_curves_of_a_run(served: Served) -> None:
-    printed = run("curves.py", served.url, environment="sinks")
+def test_four_trackers_store_the_curves_of_a_run_and_two_its_alarms(serve: Serve, tmp_path: Path) -> None:
+    holed = {"checks": [{"verifier": "qa", "params": {"metric": "contains"}}], "watch": {}}
+    (tmp_path / "recipes.json").write_text(json.dumps({"recipes": {"holed": holed}}))
+    printed = run("curves.py", serve(recipes_file=str(tmp_path / "recipes.json")).url, environment="sinks")
     points = [[5, 0.5], [7, 1.0]]
     assert printed["wandb"]
     assert [printed[tracker] for tracker in ("mlflow", "tensorboard", "trackio")] == [points] * 3
     assert printed["figures"]["rewardline/numeric/groups_without_signal"] == 1
     assert printed["figures"]["rewardline/judge_cost"] == 0
+    assert ({*printed["alarms"]}, printed["alerts"]) == ({"impostor"}, True)
+    assert "known to be bad" in printed["tags"]["rewardline.alarm.impostor"]
 
 
 def test_a_log_is_drawn_by_each_tracker(tmp_path: Path) -> None:

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from tests.conftest import Serve, Served
+from tests.e2e.clients.pair_scores import scored
 from tests.e2e.environments import NoPython, python_of, variables
+from tests.judge_upstream.grader import Grader
 
 pytestmark = pytest.mark.trainers
 
@@ -51,6 +53,16 @@ def test_an_environment_server_of_nemo_gym_has_its_episodes_verified(serve: Serv
             "wrong": [0.0, False, None, "stateless"],
             "invalid": [0.0, True, "rewardline:unparseable_reference", "stateless"],
         }
+
+
+def test_groups_have_the_rewards_of_nemo_gyms_own_server(serve: Serve, tmp_path: Path) -> None:
+    with Grader(lambda said: scored(said["RESPONSE_A"].strip(), said["RESPONSE_B"].strip())) as grader:
+        url = serve(judge_file=str(grader.file(tmp_path)), workers="1").url
+        printed = run("nemo-gym-0.7", "nemo_gym_groups.py", url)
+    for strategy in ("circular", "all_pairs"):
+        ours, theirs = printed[strategy]["ours"], printed[strategy]["theirs"]
+        assert len(set(theirs["first"])) > 2
+        assert ours == {name: pytest.approx(rewards, abs=1e-9) for name, rewards in theirs.items()}, strategy
 
 
 def _check_rollouts(printed: Any) -> None:

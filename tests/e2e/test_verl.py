@@ -299,8 +299,9 @@ def test_where_we_judge_otherwise_than_verl_we_are_right(served: Served, python:
 
 
 def _explained(response: str) -> bool:
-    """A remark within a box is taken for a part of the answer."""
-    return "\\text{ (since }" in response.rpartition("\\boxed{")[2]
+    """A remark within a box is taken for a part of the answer. "Correct" says yes, whatever is demanded before it."""
+    box = response.rpartition("\\boxed{")[2]
+    return "\\text{ (since }" in box or box.startswith("\\text{correct}}")
 
 
 @pytest.mark.trainers

@@ -12,8 +12,8 @@ from typing import Any
 
 import grpc
 import httpx
+from rewardline.pb import rewardline_pb2 as pb
 
-from service.doors.grpc.pb import rewardline_pb2 as pb
 from tests.chaos.servers import Server
 from tests.load.footprint import Footprint, footprint
 

@@ -22,7 +22,6 @@ OWN_TABLES = {
     "verifiers.commitment.cues._parsed",
     "verifiers.commitment.cues.alone",
     "verifiers.commitment.cues.listed",
-    "verifiers.commitment.glance._by_rarest",
     "verifiers.commitment.retraction._table",
     "verifiers.commitment.slots.by_first_word",
     "verifiers.commitment.slots.openings_of",

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 import zstandard
-
-from service.doors.grpc.pb import rewardline_pb2 as pb
+from rewardline.pb import rewardline_pb2 as pb
 
 MB: Final = 1_000_000
 BODY: Final = 60 * MB

@@ -20,8 +20,8 @@ from typing import Self
 import grpc
 import httpx
 import pytest
+from rewardline.pb import rewardline_pb2 as pb
 
-from service.doors.grpc.pb import rewardline_pb2 as pb
 from tests.conftest import Served, serving
 from tests.service.doors.http.test_app import _all, _open
 from tests.siege.hostile_requests import REQUESTS, SCORE, Hostile

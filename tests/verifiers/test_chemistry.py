@@ -282,6 +282,7 @@ def test_math_reads_a_formula_where_the_reference_is_one(
         ("The answer is Na+ and Cl-.", "Na+", "unparseable"),
         ("The answer is H2O or H2O2.", "H2O", "conflicting_answers"),
         (r"\boxed{H2O} or \boxed{H2O2}", "H2O", "conflicting_answers"),
+        (r"The answer is CO2 (should be CO).", "CO2", "conflicting_answers"),
         (r"\boxed{H2 -> H2O}", "H2 -> H2O", "unbalanced_reference"),
         (r"\boxed{H2O}", "water!", "unparseable_reference"),
     ],

@@ -1,4 +1,4 @@
-"""Words of all languages, from CLDR: scales of numbers, months, units, and what joins a list.
+"""Words of all languages, from CLDR: scales of numbers, months, units, and the words for "or" in lists.
 
 `deploy/cldr.py` writes the file.
 """
@@ -9,16 +9,22 @@ from pathlib import Path
 from typing import Any, Final
 
 _WORDS: Final[Mapping[str, Any]] = json.loads(Path(__file__).with_name("words.json").read_text("utf-8"))
-SCALES: Final[Mapping[str, Mapping[str, int]]] = _WORDS["scales"]
+
+
+def _meanings(table: str) -> dict[str, Any]:
+    return dict(sorted((word, meaning) for meaning, words in _WORDS[table] for word in words))
+
+
+SCALES: Final[Mapping[str, Mapping[str, int]]] = _meanings("scales")
 """The power of ten of each word behind a number, by language."""
-MONTHS: Final[Mapping[str, int]] = _WORDS["months"]
+MONTHS: Final[Mapping[str, int]] = _meanings("months")
 _MORE = {
     "g": "граммов gam", "kg": "килограммов", "h": "ora ore uur uren jam giờ година години годин", "min": "хвилин хвилини phút menit",
     "day": "día dia giorno dni", "month": "mes mese mois", "atm": "атм", "mol": "моль",
 }  # fmt: skip
 SHORT_UNITS: Final = {name: {symbol: 1} for symbol, names in _MORE.items() for name in names.split()}
 """Names of units that CLDR lacks, or that are too short to be taken from it."""
-UNITS: Final[Mapping[str, Mapping[str, int]]] = _WORDS["units"] | SHORT_UNITS
+UNITS: Final[Mapping[str, Mapping[str, int]]] = _meanings("units") | SHORT_UNITS
 """The symbols and exponents of each name of a unit."""
 
 
@@ -35,5 +41,4 @@ def _rates() -> dict[str, str]:
 
 RATES: Final = _rates()
 """The unit that a word before a number divides by: 時速60km is 60 km/h."""
-AND: Final = frozenset(_WORDS["and"])
 OR: Final = frozenset(_WORDS["or"])

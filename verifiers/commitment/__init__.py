@@ -51,7 +51,6 @@ import msgspec
 
 from sandbox.workers import Task, worker_function
 from verifiers import cldr
-from verifiers.commitment import glance
 from verifiers.commitment.alternatives import alternative_to
 from verifiers.commitment.behind import (
     Replacement,
@@ -150,7 +149,6 @@ def load() -> None:
     """
     for text in _LOADING:
         corrected(text, extract(text, ExtractionParams(), MATH_CHANNELS))
-    glance.load()
 
 
 _LOADING = (

@@ -10,7 +10,6 @@ from verifiers.commitment.sayings import finds_none
 from verifiers.commitment.spans import strip
 from verifiers.commitment.stance import Sentence, sentence_at, sentences
 
-_NONE = frozenset([Kind.NONE])
 _CHARS = 300
 
 
@@ -38,7 +37,7 @@ def _conclusion(sentence: Sentence) -> int:
 def tells_absence(sentence: Sentence) -> bool:
     """Whether a sentence ends in saying that there is no solution, or that what was asked for does not exist."""
     phrase = sentence.words
-    is_none = sentence.ends_in(_NONE, len(phrase)) is not None or any(
+    is_none = sentence.ends_in(len(phrase), Kind.NONE) is not None or any(
         finds_none(phrase, at) for at in range(len(phrase))
     )
     return is_none and Kind.IF not in sentence.kinds
@@ -49,7 +48,7 @@ def is_of_absence(text: str, start: int, stop: int, end: int) -> bool:
     sentence = sentence_at(text, stop - 1, start, end)
     if (statement := without_reason(sentence)) is not sentence:
         return statement.end < stop or stop <= statement.start
-    if not sentence.begins(frozenset([Kind.BECAUSE]), 0):
+    if not sentence.begins(0, Kind.BECAUSE):
         return False
     *_, predecessor = [None, *_before(text, start, sentence.start)]
     return predecessor is not None and tells_absence(predecessor)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from memory import remember
 from verifiers.commitment.announce import announcements
-from verifiers.commitment.cues import Cue, Kind, listed
+from verifiers.commitment.cues import Cue, Kind, kinds, listed
 from verifiers.commitment.letters import LETTERS
 from verifiers.commitment.stance import Sentence, Stance, sentences
 from verifiers.commitment.truths import IN_PART, NO, YES, leading
@@ -32,9 +32,7 @@ _GREETS = frozenset([Kind.GREETS, Kind.GUESS, Kind.BUT, Kind.YES])
 _VERBS = frozenset([Kind.IT, Kind.GUESS, Kind.CHOOSE, Kind.SO])
 _NOUNS = frozenset([Kind.ANSWER, Kind.RESULT, Kind.ASKED])
 _OPEN = frozenset([Kind.NOT, Kind.BAD, Kind.OTHER, Kind.MAYBE, Kind.DOUBT, Kind.IF, Kind.SAID, Kind.OR, Kind.NEUTRAL])
-_MORE = frozenset(
-    [Kind.OR, Kind.MAYBE, Kind.BUT, Kind.DOUBT, Kind.BACK, Kind.ALSO, Kind.IF, Kind.WRONG, Kind.OTHER, Kind.BAD]
-)
+_MORE = kinds("or maybe but doubt back also if wrong other bad")
 """Cues of another answer, of a doubt, or of taking an answer back."""
 _TOLD = frozenset([Kind.THE, Kind.SOURCE, Kind.BECAUSE, Kind.EXPLAINS])
 _YEARS = re.compile(r"\s?\(\d{4}\s?[-–]\s?\d{4}\)\Z")
@@ -84,7 +82,7 @@ def apart(answer: str, references: Sequence[str]) -> str:
 def _is_heading(head: Sentence, start: int) -> bool:
     """Whether only a noun and a colon stand before an answer, as in "Answer: Paris"."""
     stop = head.place((start, start))[0]
-    return head.words[stop - 1].text in ":：" and not head.begins(_BEGINS, 0)
+    return head.words[stop - 1].text in ":：" and not head.begins(0, *_BEGINS)
 
 
 _BEGINS = frozenset([Kind.THE, Kind.RIGHT, Kind.SO])
@@ -220,7 +218,7 @@ def _past_heading(sentence: Sentence, index: int, denied: set[int]) -> Iterator[
     if not nouns and (start == index or any(cue.kind in _OPEN | {Kind.LABEL} for cue in cues)):
         return
     at, is_answer = max(nouns, default=(start + 1, False))
-    if is_answer and sentence.begins(frozenset([Kind.COMPLEMENT]), at):
+    if is_answer and sentence.begins(at, Kind.COMPLEMENT):
         signs = [index for index in range(at, len(sentence.words)) if sentence.words[index].text in ":："]
         at = min([cue.first for cue in sentence.cues if cue.kind is Kind.IS and cue.first > at] + signs, default=at)
     verb = sentence.past_cue(at, Kind.IS)
@@ -261,11 +259,8 @@ def _past_denied(sentence: Sentence, index: int) -> Iterator[int]:
     """Behind the "not Lyon but" of "it is not Lyon but Paris"."""
     for cue in sentence.at(index):
         stop = _behind_contrast(sentence, cue) if cue.kind is Kind.NOT else None
-        if stop is not None and sentence.ends_in(_BUT, stop):
+        if stop is not None and sentence.ends_in(stop, Kind.BUT):
             yield stop
-
-
-_BUT = frozenset([Kind.BUT])
 
 
 def _is_name(sentence: Sentence, first: int, stop: int) -> bool:
@@ -300,7 +295,7 @@ _BEHIND = _EDGES + ",:;،，、：；—–-(（*_"
 
 def _end(sentence: Sentence, cue: Cue, start: int, stop: int) -> int | None:
     """The end of an answer before a cue, if all words from the cue on are about the answer; else None."""
-    first = cue.first - sentence.begins(frozenset([Kind.JOINS]), cue.first - 1)
+    first = cue.first - sentence.begins(cue.first - 1, Kind.JOINS)
     prefix = sentence.words[first - 1].text if first else ""
     is_last, is_apart = sentence.past(cue.stop, _CLOSING) >= stop, prefix in _SIGNS or prefix == "-"
     match cue.kind:
@@ -343,11 +338,7 @@ def _offers_another(sentence: Sentence, signal: Cue, stop: int, name: str) -> bo
     name = name.strip(_AROUND).lower()
     for index in range(signal.stop, stop):
         prefix, is_alone = sentence.words[index - 1].text, sentence.ends(index + 1) or sentence.ends(index + 2)
-        joins = (
-            prefix in ",;/&，、；"
-            or (prefix == "." and is_alone)
-            or sentence.begins(frozenset([Kind.JOINS]), index - 1)
-        )
+        joins = prefix in ",;/&，、；" or (prefix == "." and is_alone) or sentence.begins(index - 1, Kind.JOINS)
         is_said = any(cue.kind is Kind.IS and cue.stop == index for cue in sentence.cues)
         if (is_said or joins) and _names(sentence, index) and name not in _text_at(sentence, index).lower():
             return True
@@ -359,7 +350,7 @@ def _says_more(sentence: Sentence, first: int, stop: int) -> bool:
     for cue in sentence.cues:
         if cue.kind in _MORE and first <= cue.first < stop:
             is_weak = cue.kind in (Kind.WRONG, Kind.OTHER) or (
-                cue.kind is Kind.BUT and sentence.begins(frozenset([Kind.NO]), cue.first)
+                cue.kind is Kind.BUT and sentence.begins(cue.first, Kind.NO)
             )
             if not is_weak or sentence.ends(cue.stop):
                 return True

@@ -7,10 +7,11 @@ and "Mark Twain no lo escribió" do not name Mark Twain: a denied verb denies it
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import islice
 from typing import Literal
 
 from verifiers.commitment.behind import is_affirmed, is_taken_back, replacement
-from verifiers.commitment.cues import Kind, cues, languages, listed, phrases, words
+from verifiers.commitment.cues import Kind, cues, kinds, languages, listed, phrases, words
 from verifiers.commitment.language import languages_of
 from verifiers.commitment.opinions import possessives
 from verifiers.commitment.spans import Span
@@ -20,9 +21,7 @@ from verifiers.commitment.wording import single
 Outcome = Literal["found", "absent", "denied", "several_candidates"]
 OPPOSITE = {"yes": "no", "no": "yes"}
 _GOES_ON = frozenset([Kind.JOINS, Kind.OR, Kind.COMPLEMENT])
-_IS = frozenset([Kind.IS])
 _LIMITS = frozenset([Kind.BOUND, Kind.ASIDE])
-_LIMIT = frozenset([Kind.LIMIT])
 _MOST_WORDS = 16
 """The largest number of words of an answer that is only names."""
 _MAX_VERB_WORDS = 3
@@ -45,7 +44,7 @@ def affirms(text: str, span: Span, name: str) -> Outcome:
     first, stop = sentence.place(span)
     if _is_denied_subject(sentence, first, stop) or _is_compared(sentence, first):
         return "denied"
-    if name[:1].isdigit() and (sentence.ends_in(_LIMITS, first) is not None or sentence.begins(_LIMIT, stop)):
+    if name[:1].isdigit() and (sentence.ends_in(first, *_LIMITS) is not None or sentence.begins(stop, Kind.LIMIT)):
         return "denied"
     if any(cue.first >= stop and sentence.words[cue.first].text in listed("likewise") for cue in sentence.also()):
         return "several_candidates"
@@ -53,6 +52,15 @@ def affirms(text: str, span: Span, name: str) -> Outcome:
     if is_open and not (text[span[0]].islower() and _is_named(sentence, first)):
         return "several_candidates"
     return "found"
+
+
+def names(text: str, name: str) -> bool:
+    """Whether a name stands in a text, and the text does not deny all places where it stands: "the number is not 42"."""
+    places = islice(re.finditer(re.escape(name), text), _MOST_PLACES)
+    return any(affirms(text, place.span(), name) != "denied" for place in places)
+
+
+_MOST_PLACES = 64
 
 
 def _is_compared(sentence: Sentence, first: int) -> bool:
@@ -108,7 +116,7 @@ def _is_at_a_time(sentence: Sentence, span: Span) -> bool:
     supposed = [cue for cue in sentence.cues if cue.kind is Kind.IF and cue.stop <= sentence.place(span)[0]]
     texts = [sentence.words[cue.first].text for cue in supposed]
     is_told = all(word in listed("temporal") or word in listed("examples") for word in texts)
-    is_led = sentence.ends_in(_IS, sentence.skipped(sentence.place(span)[0])) is not None
+    is_led = sentence.ends_in(sentence.skipped(sentence.place(span)[0]), Kind.IS) is not None
     is_real = is_led or _conditionals(sentence).isdisjoint(word.text for word in sentence.words)
     return bool(supposed) and is_told and is_real and _UNSURE.isdisjoint(sentence.kinds)
 
@@ -129,9 +137,7 @@ def is_stuffed(answer: str) -> bool:
 
 
 _LOOKED_THROUGH_CHARS = 600
-_TELLING = frozenset(
-    [Kind.IS, Kind.THE, Kind.SO, Kind.BECAUSE, Kind.ASIDE, Kind.JOINS, Kind.ANSWER, Kind.AT, Kind.COMPLEMENT]
-)
+_TELLING = kinds("is the so because aside joins answer at complement")
 
 
 def _is_asked(sentence: Sentence) -> bool:
@@ -210,18 +216,17 @@ def is_denial(text: str) -> bool:
     sentence = Sentence(text, 0, len(text), "")
     if sentence.kinds.isdisjoint(_DENIALS) or Kind.BUT in sentence.kinds:
         return False
-    return sentence.begins(_NOT, 0) or any(
+    return sentence.begins(0, Kind.NOT) or any(
         cue.kind is Kind.WRONG and cue.first and sentence.ends(cue.stop) for cue in sentence.cues
     )
 
 
-_NOT = frozenset([Kind.NOT])
 _DENIALS = frozenset([Kind.NOT, Kind.WRONG])
 
 
 def describes(text: str) -> bool:
     """Whether a text behind a name only describes it: ", the capital of France", ", which lies on the Seine"."""
-    return Sentence(text, 0, len(text), "").begins(_DESCRIBES, 0)
+    return Sentence(text, 0, len(text), "").begins(0, *_DESCRIBES)
 
 
 _DESCRIBES = frozenset([Kind.THE, Kind.BECAUSE])
@@ -248,7 +253,7 @@ def _truths(answer: str) -> Iterator[str]:
     """The words yes and no that stand alone: before a sign, or at an end of the text."""
     for sentence in sentences(answer, 0, len(answer)):
         for index, word in enumerate(sentence.words):
-            if word.text in OPPOSITE and (sentence.ends(index + 1) or sentence.begins(_GOES_ON, index + 1)):
+            if word.text in OPPOSITE and (sentence.ends(index + 1) or sentence.begins(index + 1, *_GOES_ON)):
                 yield word.text
 
 
@@ -301,7 +306,7 @@ def _is_denied_verb(sentence: Sentence, stop: int) -> bool:
         return False
     if not suffix or sentence.text[suffix[0].start].isupper():
         return False
-    is_description = bool(between) and sentence.begins(_IS, stop)
+    is_description = bool(between) and sentence.begins(stop, Kind.IS)
     return not is_description or suffix[0].text == "the"
 
 

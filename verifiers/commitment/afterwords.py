@@ -9,18 +9,13 @@ Its numbers are not the answer. It is not passed over if it concludes, denies or
 import re
 from functools import cache
 
-from verifiers.commitment.cues import Kind, listed, phrases
+from verifiers.commitment.cues import Kind, kinds, listed, phrases
 from verifiers.commitment.figures import last_digit_end
 from verifiers.commitment.spans import strip
 from verifiers.commitment.stance import Sentence, sentence_at
 
 _CHARS = 400
-_CONCLUDES = frozenset(
-    [
-        *(Kind.SO, Kind.BUT, Kind.BACK, Kind.ALSO, Kind.OTHER, Kind.OR, Kind.IF, Kind.MAYBE, Kind.DOUBT, Kind.NOT),
-        *(Kind.NO, Kind.WRONG, Kind.BAD, Kind.ANSWER, Kind.RESULT),
-    ]
-)
+_CONCLUDES = kinds("so but back also other or if maybe doubt not no wrong bad answer result")
 """Cues of a conclusion, of another value, or of a doubt. A text with one of them may be the answer itself."""
 _RIGHT = frozenset([Kind.RIGHT, Kind.YES, Kind.FITS, Kind.TRUE])
 _UNEQUAL = re.compile(r"[≠?？]|\\neq?(?![A-Za-z])|!=")

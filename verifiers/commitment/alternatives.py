@@ -76,6 +76,6 @@ def _value(sentence: Sentence, first: int) -> Span | None:
     while index != first:
         index, first = first, sentence.past(sentence.past_cue(first, *_LEADS), _PAUSES | _MARKUP | listed("then"))
     stop = index
-    while stop < len(phrase) and phrase[stop].text not in _ENDS and not sentence.begins(_BEHIND, stop):
+    while stop < len(phrase) and phrase[stop].text not in _ENDS and not sentence.begins(stop, *_BEHIND):
         stop += 1
     return (phrase[index].start, phrase[stop - 1].end) if index < stop else None

@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from verifiers import numerals
-from verifiers.commitment.cues import Cue, Kind, Word, adverbs, cues, listed, phrases, words
+from verifiers import cldr, numerals
+from verifiers.commitment.cues import Cue, Kind, Word, adverbs, cues, kinds, listed, phrases, words
 from verifiers.commitment.language import is_english
 from verifiers.commitment.latex import any_of
 from verifiers.commitment.letters import LETTERS
@@ -52,7 +52,7 @@ def is_bounded(text: str, start: int, end: int) -> bool:
 def leads_to_number(prefix: str, suffix: str) -> bool:
     """Whether the words before a number are understood: "el total es", "about"; not those of "raíz de 42".
 
-    A noun may stand before a number with a counter: 사과 6개.
+    What has a unit needs none ("Jane met Bob 3 hours ago"), and a noun may stand before a number with a counter: 사과 6개.
     """
     if not any(map(str.isalpha, prefix)):
         return True
@@ -62,7 +62,8 @@ def leads_to_number(prefix: str, suffix: str) -> bool:
         return False
     verbs = [cue.stop for cue in signals if cue.kind in _VERBS]
     unread = _unread(phrase, [cue for cue in signals if cue.kind not in _CHANGES], max(verbs, default=0))
-    if not unread or is_english(prefix):
+    unit = LETTERS.search(suffix)
+    if not unread or is_english(prefix + suffix) or (unit and unit[0].casefold() in cldr.UNITS):
         return True
     return len(LETTERS.findall(prefix)) == 1 and suffix.strip(" .").casefold() in listed("counters")
 
@@ -145,9 +146,7 @@ def _unread(phrase: Sequence[Word], cues: Sequence[Cue], first: int) -> Sequence
 _TOO_MANY = 2
 
 
-_CHANGES = frozenset(
-    [Kind.NOT, Kind.BAD, Kind.MADE, Kind.PART, Kind.EXCEPT, Kind.ALSO, Kind.OTHER, Kind.COMPLEMENT, Kind.JOINS]
-)
+_CHANGES = kinds("not bad made part except also other complement joins")
 """The kinds of words that do not lead to a number."""
 _VERBS = frozenset([Kind.IS, Kind.HAS, Kind.CHOOSE, Kind.SO])
 _NO_NOUN = frozenset([Kind.NOT, Kind.MADE, Kind.PART, Kind.NEGATIVE])

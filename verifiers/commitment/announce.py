@@ -165,8 +165,8 @@ def _answer_start(sentence: Sentence, noun: Cue) -> tuple[int, bool] | None:
 
 def _is_inverted(sentence: Sentence, noun: Cue) -> bool:
     """Whether a conclusion puts the verb before the noun, as Germanic languages do: "Also lautet die Antwort …"."""
-    verb = sentence.ends_in(frozenset([Kind.IS]), sentence.skipped(noun.first))
-    return verb is not None and sentence.ends_in(frozenset([Kind.SO]), verb.first) is not None
+    verb = sentence.ends_in(sentence.skipped(noun.first), Kind.IS)
+    return verb is not None and sentence.ends_in(verb.first, Kind.SO) is not None
 
 
 def _has_no_verb(sentence: Sentence, noun: Cue) -> bool:

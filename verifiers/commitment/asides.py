@@ -2,7 +2,7 @@
 
 An aside shows how the number was computed (`12 (3 × 4)`), or gives the same value again (`3/4, or 0.75`). One that gives the
 value again in round figures is an approximation: `5/36, or about 13.9%` is `5/36 ≈ 13.9%`. One that gives a quantity again gives
-it in another unit, or its tolerance: `80 km/h (about 50 mph)`, `4.5 m (±0.5 m)`.
+it in another unit, as a share, or its tolerance: `80 km/h (about 50 mph)`, `70000 dollars, or 7%`, `4.5 m (±0.5 m)`.
 """
 
 import math
@@ -13,12 +13,13 @@ from functools import cache
 
 from verifiers import cldr
 from verifiers.commitment.cues import Kind, adverbs, cues, listed, words
-from verifiers.commitment.measures import are_same
+from verifiers.commitment.measures import are_same, is_money
 from verifiers.commitment.wording import ends_with
 
 _CHARS = 80
 _END = r"(?=[\u3040-\u30ff\uac00-\ud7a3]{0,4}[\s.。$*!)}\]]{0,6}(?:</answer>\s{0,4})?\Z)"
-_VALUE = r"[$\\]{0,2}[-−]?(?:\d{1,6} (?=\d+/))?\d(?:[\d.,]{0,20}\d)?(?:/\d{1,12})?(?:\s?\\?%)?\$?"
+_POWER = r"(?:\^(?:\{\d{1,2}\}|\d))?"
+_VALUE = rf"[$\\]{{0,2}}[-−]?(?:\d{{1,6}} (?=\d+/))?\d(?:[\d.,]{{0,20}}\d)?{_POWER}(?:/\d{{1,12}})?(?:\s?\\?%)?\$?"
 _DIGITS = r"\d[\d.,]{0,12}"
 _TERM = rf"\$?{_DIGITS}(?:\s[^\W\d_]{{2,12}}|\s[a-wyz])?"
 """A number of a working, maybe with what it counts or its unit: "9 sprints × 60 m"."""
@@ -63,7 +64,7 @@ def without_asides(text: str) -> str:
 
 _WORDS = r"(?:\s[^\W\d_]{1,12}[²³]?){0,3}"
 _UNIT = r"°?[^\W\d_]{1,16}(?:/[^\W\d_]{1,8})?"
-_OTHER = rf"(?P<lead>[^\d(（]{{0,24}}?)(?P<amount>{_DIGITS} ?(?P<other>{_UNIT})(?P<more>(?:,?\s(?:[^\W\d_]{{1,5}}\s)?\d{{1,6}} ?{_UNIT}){{0,2}}))"
+_OTHER = rf"(?P<lead>[^\d(（]{{0,24}}?)(?P<amount>{_DIGITS} ?(?P<other>{_UNIT}|\\?%)(?P<more>(?:,?\s(?:[^\W\d_]{{1,5}}\s)?\d{{1,6}} ?{_UNIT}){{0,2}}))"
 _CONVERTED = re.compile(
     rf"\d ?(?P<unit>{_UNIT})(?P<aside>(?:\s?[(（]|(?P<comma>, )){_OTHER}(?:[)）]|(?=[.\s])))" + _END
 )
@@ -79,15 +80,18 @@ def _is_converted(match: re.Match[str]) -> bool:
     if before is not None and not are_same(before[0] + match["unit"], match["amount"]):
         return False
     is_led = _is_lead(match["lead"]) or (not match["comma"] and _leads_to_rounded(f"{match['lead']}≈", ""))
-    return is_led and all(name.casefold() in cldr.UNITS or name in _SYMBOLS for name in (match["unit"], match["other"]))
+    return is_led and _is_unit(match["unit"]) and (match["other"].endswith("%") or _is_unit(match["other"]))
+
+
+def _is_unit(name: str) -> bool:
+    return name.casefold() in cldr.UNITS or name in _SYMBOLS or is_money(name)
 
 
 def without_substances(text: str) -> str:
     """A text of the same length, without the figures of a formula that an amount is of, at its end: "3.2 g of CO2 are formed"."""
     start = max(0, len(text) - 2 * _CHARS)
     for match in reversed([*_AMOUNT_OF.finditer(text, start)]):
-        is_unit = match["unit"].casefold() in cldr.UNITS or match["unit"] in _SYMBOLS
-        if is_unit and (match["of"] is None or match["of"].strip() in listed("of")):
+        if _is_unit(match["unit"]) and (match["of"] is None or match["of"].strip() in listed("of")):
             first, stop = match.span("formula")
             text = text[:first] + "".join("x" if sign.isdigit() else sign for sign in match["formula"]) + text[stop:]
     return text
@@ -168,13 +172,18 @@ def _rounds(value: str, repetition: str) -> bool:
 
 
 def _number(figures: str) -> Fraction | None:
-    """A number as `_VALUE` has it; None for a division by zero, or digits that are not grouped as those of thousands."""
+    """A number as `_VALUE` has it; None for a division by zero, or digits that are not grouped as those of thousands.
+
+    -2^{10} is not one: it is read as -(2^{10}) here, and as a power of -2 elsewhere.
+    """
     bare = _DECIMAL_COMMA.sub(".", _THOUSANDS.sub("", figures.strip("$\\% ").replace("−", "-")))
     whole, _, bare = bare.rpartition(" ")
     top, _, bottom = bare.partition("/")
-    if not _DECIMAL.fullmatch(top) or (bottom and not int(bottom)):
+    top, _, power = top.partition("^")
+    if not _DECIMAL.fullmatch(top) or (bottom and not int(bottom)) or (power and top.startswith("-")):
         return None
-    return (int(whole or 0) + Fraction(top) / Fraction(bottom or 1)) / (100 if "%" in figures else 1)
+    value = Fraction(top) ** int(power.strip("{}") or 1) / Fraction(bottom or 1)
+    return (int(whole or 0) + value) / (100 if "%" in figures else 1)
 
 
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d{1,2}\Z)")

@@ -9,7 +9,6 @@ from verifiers.commitment.channels import Channel
 from verifiers.commitment.cues import Kind, cues, first_word, listed, phrases, words
 from verifiers.commitment.figures import NUMBER
 from verifiers.commitment.folding import fold
-from verifiers.commitment.glance import may_deny, may_limit
 from verifiers.commitment.mentions import note
 from verifiers.commitment.retraction import Verdict, judged, mends, retraction, turns
 from verifiers.commitment.spans import Span
@@ -41,9 +40,9 @@ def _denial(text: str, start: int, span: tuple[int, int], end: int) -> Stance | 
     asks = sentence.asks
     if asks and not is_affirmed(text, sentence.end, end):
         return Stance.HEDGED
-    if may_limit(sentence, span[0]) and sentence.bounds(span) and not sentence.tells_need(span):
+    if sentence.bounds(span) and not sentence.tells_need(span):
         return Stance.DENIED
-    if not asks and may_deny(sentence) and sentence.denies(span):
+    if not asks and sentence.denies(span):
         return Stance.DENIED
     first, stop = sentence.place(span)
     if not asks and _is_unmet(sentence, span, end, is_told=sentence.is_announced(first)):
@@ -142,7 +141,7 @@ def _falls_short(sentence: Sentence, stop: int) -> bool:
     for first in range(stop, min(stop + _MAX_SUBJECT_WORDS, len(sentence.words))):
         for size in range(1, min(_LONGEST_SHORTFALL, len(sentence.words) - first) + 1):
             if sentence.shown(first, first + size) in _shortfalls():
-                return sentence.ends(first + size) or sentence.begins(_COMPLEMENT, first + size)
+                return sentence.ends(first + size) or sentence.begins(first + size, Kind.COMPLEMENT)
         if not sentence.words[first].text.isalpha():
             break
     return False
@@ -156,7 +155,6 @@ def _shortfalls() -> frozenset[str]:
     )
 
 
-_COMPLEMENT = frozenset([Kind.COMPLEMENT])
 _MAX_SUBJECT_WORDS = 4
 _LONGEST_SHORTFALL = 6
 
@@ -170,6 +168,12 @@ def is_affirmed(text: str, index: int, end: int) -> bool:
 def is_taken_back(text: str, end: int) -> bool:
     """Whether the text behind an answer says that it is not the answer."""
     return taken_back_at(text, end) is not None
+
+
+def takes_back(text: str) -> bool:
+    """Whether the last line of a text takes back what stands above it: "No, that is wrong. I take it back."."""
+    end = text.rstrip().rfind("\n")
+    return end > 0 and is_taken_back(text, end)
 
 
 def taken_back_at(text: str, end: int) -> int | None:

@@ -25,7 +25,6 @@ _NOUN = r"[^\d,，、;；()（）$\n]{0,40}?"
 _MIN_WORD = 3
 _MOST = 64
 _TOLD = frozenset([Kind.IS, Kind.SO])
-_LABEL = frozenset([Kind.LABEL])
 _OPEN = frozenset([Kind.NOT, Kind.OR, Kind.IF, Kind.MAYBE, Kind.DOUBT, Kind.BUT, Kind.BACK])
 
 
@@ -62,9 +61,9 @@ _LISTS = ("enumerates", "subsets")
 def _is_broken_down(head: Sentence, items: Sequence[str]) -> bool:
     """Whether words count some items, give the sum of their numbers, or count anything if there are no items."""
     if len(items) >= _SEVERAL and head.words and head.words[-1].text == str(len(items)):
-        return head.ends_in(_TOLD, len(head.words) - 1) is not None  # "The answer is 4: 10, 20, 30, 40"
+        return head.ends_in(len(head.words) - 1, *_TOLD) is not None  # "The answer is 4: 10, 20, 30, 40"
     counts = set(_counts(head))
-    if not counts or head.ends_in(_TOLD, len(head.words)):
+    if not counts or head.ends_in(len(head.words), *_TOLD):
         return False
     if not items or len(items) in counts:
         return True
@@ -78,7 +77,7 @@ def _counts(head: Sentence) -> Iterator[float]:
         stop = head.past(index + 1, _MARKS)
         is_before_noun = stop < len(head.words) and head.words[stop].text[0].isalpha()
         is_name = index > 0 and head.words[index - 1].text in listed("determiners")  # "the 2 roots"
-        if not is_before_noun or is_name or head.ends_in(_LABEL, index) or head.begins(_TOLD, stop):
+        if not is_before_noun or is_name or head.ends_in(index, Kind.LABEL) or head.begins(stop, *_TOLD):
             continue
         if re.fullmatch(_DIGITS, word.text):
             yield float(word.text.replace(",", ""))

@@ -124,7 +124,7 @@ def lacks_something(sentence: Sentence) -> bool:
     """Whether a sentence begins with a word like "without", or holds one in a script without spaces: その条件がなければ."""
     text = sentence.text[sentence.start : sentence.end]
     # "Without doubt" lacks nothing.
-    begins = sentence.words[0].text in listed("lacks") and not sentence.begins(_SURELY, 0)
+    begins = sentence.words[0].text in listed("lacks") and not sentence.begins(0, *_SURELY)
     return begins or any(term in text for term in listed("lacks") if not term.isascii() and term >= _UNSPACED)
 
 
@@ -216,7 +216,7 @@ _NAMED = re.compile(r"(?<![A-Za-z])[A-Za-z]\s?=\s?\d[\d.,]{0,24}[\s$*)\\]{0,4}[^
 
 def _is_objected(predecessors: Sequence[Sentence], answer: str) -> bool:
     """Whether a sentence that turns from the answer, and does not name it, stands directly before: "But n must be even."."""
-    if not predecessors or predecessors[-1].asks or not predecessors[-1].begins(_BUT, 0):
+    if not predecessors or predecessors[-1].asks or not predecessors[-1].begins(0, Kind.BUT):
         return False
     return _numbers(answer).isdisjoint(word.text for word in predecessors[-1].words)
 
@@ -226,7 +226,7 @@ def _objects(sentence: Sentence, number: int) -> bool:
     stops = [cue.first for cue in sentence.cues if cue.kind is Kind.SO] or _ends_of_premises(sentence)
     concludes = any(0 < at <= number for at in stops)
     is_left = not sentence.has(Kind.IF, 0, number)
-    return concludes and is_left and sentence.begins(_BUT, 0) and _ends_near(sentence, number)
+    return concludes and is_left and sentence.begins(0, Kind.BUT) and _ends_near(sentence, number)
 
 
 def leaves_open(text: str, end: int, answer: str) -> bool:
@@ -330,14 +330,11 @@ def denies_by_name(sentence: Sentence, span: Span) -> bool:
         if first <= extent[0] and extent[1] <= stop:
             clause = _judged(sentence, first, stop, [_with_letter(sentence, first, extent)])
             is_told = (
-                sentence.ends_in(_IS, extent[0]) is not None and clause is not None and Slot.NOT not in clause.slots
+                sentence.ends_in(extent[0], Kind.IS) is not None and clause is not None and Slot.NOT not in clause.slots
             )
             is_told = is_told or (stop == extent[1] + 1 and _counts_wrongs(sentence, extent))
             return clause is not None and clause.verdict is Verdict.REJECTS and not is_told
     return False
-
-
-_IS = frozenset([Kind.IS])
 
 
 def _counts_wrongs(sentence: Sentence, span: Span) -> bool:
@@ -498,7 +495,7 @@ _FINDS = frozenset([Kind.SO, Kind.CHOOSE, Kind.IS, Kind.THE])
 
 def ends_in_result(sentence: Sentence, number: int) -> bool:
     """Whether a sentence begins by concluding, and ends in a number with what it counts: "So there are 48 pairs."."""
-    return _ends_near(sentence, number) and sentence.begins(frozenset([Kind.SO]), 0)
+    return _ends_near(sentence, number) and sentence.begins(0, Kind.SO)
 
 
 def _ends_near(sentence: Sentence, number: int) -> bool:

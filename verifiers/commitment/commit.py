@@ -16,9 +16,8 @@ from verifiers.commitment.announce import announcements
 from verifiers.commitment.behind import is_taken_back, replacement
 from verifiers.commitment.boxes import read_boxes
 from verifiers.commitment.byname import name_of, puts_in_place, verdict_on
-from verifiers.commitment.cues import Kind, cues, listed, words
+from verifiers.commitment.cues import Kind, cues, kinds, listed, words
 from verifiers.commitment.extraction import Mentioned
-from verifiers.commitment.glance import may_commit
 from verifiers.commitment.hashes import read_hashes
 from verifiers.commitment.json_fields import without_other_fields
 from verifiers.commitment.mentions import in_order
@@ -252,21 +251,7 @@ def _entry(text: str, values: Values) -> Names | None:
 _LABELLED = re.compile(
     r"[*_]{0,3}\(?(?P<label>[^\W_])(?P<sign>\)?[*_]{0,3}\s?[).:,，：、．][*_]{0,3}|\))?\s+(?P<text>\S.*?)[*_]{0,3}"
 )
-_UNSETTLED = frozenset(
-    [
-        Kind.NOT,
-        Kind.BAD,
-        Kind.DOUBT,
-        Kind.MAYBE,
-        Kind.IF,
-        Kind.SAID,
-        Kind.OR,
-        Kind.WRONG,
-        Kind.NO,
-        Kind.BUT,
-        Kind.EXCEPT,
-    ]
-)
+_UNSETTLED = kinds("not bad doubt maybe if said or wrong no but except")
 _FIELD_KEY = r'"(?:final_?)?(?:answer|choice|option|label|letter)"\s{0,4}:\s{0,4}'
 _FIELD_TEXT = r'(?P<text>"[^"\\\n]{0,300}")|(?P<list>\[[^\[\]]{0,300}\])'
 _FIELD = re.compile(
@@ -392,16 +377,9 @@ class _Reader:
         return index in self._starts or index in self._marked or self._may_hold_formula(index)
 
     def _may_commit(self, index: int) -> bool:
-        """Whether a sentence may commit to a mention, by a quick look.
-
-        Most sentences mention nothing, or do not commit.
-        """
-        if index in self._marked:
-            return True
-        sentence, indices = self._tail[index], self._places_in(index)
-        if not indices and not (self._may_hold_formula(index) and _has(_MAY_BE_FORMULA, sentence)):
-            return False
-        return may_commit(sentence, indices, self._tail[index - 1] if index else None)
+        """Whether a sentence may commit to a mention: most sentences mention nothing."""
+        may_be = index in self._marked or bool(self._places_in(index))
+        return may_be or (self._may_hold_formula(index) and _has(_MAY_BE_FORMULA, self._tail[index]))
 
     def _with_formula(self, sentence: Sentence, mentions: list[Mention]) -> list[Mention]:
         """The mentions, with those of formulas read as a whole.
@@ -444,7 +422,7 @@ class _Reader:
         """Whether a capital letter begins a sentence behind a place without a full stop: "The …", "So …"."""
         start = self._text.find(" ", index, index + 2)
         remainder = self._text[start : start + _SHORT_CHARS].lstrip() if start >= 0 else ""
-        return remainder[:1].isupper() and Sentence(remainder, 0, len(remainder), "").begins(_BEGINS, 0)
+        return remainder[:1].isupper() and Sentence(remainder, 0, len(remainder), "").begins(0, *_BEGINS)
 
     def begin(self) -> int:
         """The sentence of the last offer, if it is an announcement with at most one other offer before it; else 0."""
@@ -590,7 +568,7 @@ class _Reader:
         return sentence.has(kind, first, stop)
 
     def _is_left_out(self, sentence: Sentence, mention: Mention) -> bool:
-        return sentence.ends_in(_LEFT_OUT, sentence.skipped(sentence.place(mention.span)[0])) is not None
+        return sentence.ends_in(sentence.skipped(sentence.place(mention.span)[0]), Kind.EXCEPT) is not None
 
     def _turns_away(self, sentence: Sentence, first: Mention, judged: Judged) -> bool:
         """Whether a sentence turns from its choice to another value: "C fits, but B"."""
@@ -636,7 +614,7 @@ class _Reader:
         first = sentence.place(mention.span)[0]
         cues = [cue for cue in sentence.cues if cue.kind in _PARTS and cue.first > 0 and cue.stop <= first]
         # "The vents are located in the lower half" is a verb, no reason.
-        cues = [cue for cue in cues if cue.kind is not Kind.BECAUSE or sentence.ends_in(_IS, cue.first) is None]
+        cues = [cue for cue in cues if cue.kind is not Kind.BECAUSE or sentence.ends_in(cue.first, Kind.IS) is None]
         if not cues or cues[-1].kind is not Kind.BECAUSE:
             return False
         # "The largest city where the plane is built is Tokyo": the second verb is that of the statement.
@@ -658,11 +636,9 @@ class _Reader:
         """Whether another mention stands in its own clause, and that clause does not support it."""
         former, right = sorted((mention, rival), key=lambda candidate: candidate.start)
         first, stop = sentence.place((former.end, right.start))
-        if sentence.ends_in(frozenset([Kind.OR, Kind.MAYBE]), sentence.skipped(stop)):
+        if sentence.ends_in(sentence.skipped(stop), Kind.OR, Kind.MAYBE):
             return False
-        if sentence.ends_in(frozenset([Kind.BUT]), sentence.skipped(stop)) and sentence.ends(
-            sentence.place(right.span)[1]
-        ):
+        if sentence.ends_in(sentence.skipped(stop), Kind.BUT) and sentence.ends(sentence.place(right.span)[1]):
             return False
         if self._is_joined(sentence, first, stop):
             return not sentence.ends(sentence.place(right.span)[1])
@@ -696,7 +672,7 @@ class _Reader:
         spans = [sentence.place(candidate.span) for candidate in mentions]
         if sentence.is_list(first, stop, spans) and sentence.has(Kind.OR, first, stop):
             return True
-        return sentence.ends_in(frozenset([Kind.OR, Kind.MAYBE]), sentence.skipped(stop)) is not None
+        return sentence.ends_in(sentence.skipped(stop), Kind.OR, Kind.MAYBE) is not None
 
     def _has_or(self, sentence: Sentence, mentions: Sequence[Mention]) -> bool:
         first, stop = sentence.place((mentions[0].start, mentions[-1].end))
@@ -937,7 +913,7 @@ class _Reader:
 
     def _is_concluded_subject(self, sentence: Sentence, at: int) -> bool:
         """Whether a conclusion begins with a mention: "Therefore, sample A has more"."""
-        return at > 0 and sentence.words[at - 1].text in ",，" and sentence.ends_in(_SO, at - 1) is not None
+        return at > 0 and sentence.words[at - 1].text in ",，" and sentence.ends_in(at - 1, Kind.SO) is not None
 
     def _leads_to(self, sentence: Sentence, at: int) -> bool:
         prefix = sentence.words[at - 1].text
@@ -1061,7 +1037,7 @@ class _Reader:
         is_led_on = self._text[first.end : sentence.end + 1].lstrip("*_ ").startswith((":", "："))
         is_word = _WORD.search(sentence.text, first.start, first.end) is not None and not is_led_on
         # "There are many towns, and Paris is one of them" tells of more than the option.
-        is_alone = sentence.ends_in(_JOINS, index) is None
+        is_alone = sentence.ends_in(index, Kind.JOINS) is None
         is_told = (
             is_plain
             and is_alone
@@ -1144,7 +1120,7 @@ class _Reader:
                 if (
                     self._is_bracketed(sentence, mention)
                     or at == 0
-                    or sentence.ends_in(frozenset([Kind.IS, Kind.SO, Kind.CHOOSE]), at)
+                    or sentence.ends_in(at, Kind.IS, Kind.SO, Kind.CHOOSE)
                     or self._leads_to(sentence, at)
                     or self._is_concluded_subject(sentence, at)
                 ):
@@ -1153,9 +1129,6 @@ class _Reader:
         return none
 
 
-_SO = frozenset([Kind.SO])
-_IS = frozenset([Kind.IS])
-_JOINS = frozenset([Kind.JOINS])
 _VERDICTS = frozenset([Kind.YES, Kind.NO])
 _LINE = re.compile(r"[^\n]+")
 _ALNUM = re.compile(r"[^\W_]")
@@ -1163,7 +1136,6 @@ _MAX_OR_WORDS = 3
 _VERBS_OF_RELATIVE = 2
 _AGAINST = frozenset([Kind.NOT, Kind.WRONG, Kind.BAD, Kind.NO])
 _PARTS = frozenset([Kind.BECAUSE, Kind.BUT, Kind.SO])
-_LEFT_OUT = frozenset([Kind.EXCEPT])
 _BEGINS = frozenset([Kind.SO, Kind.THE, Kind.RIGHT])
 _CLOSING = frozenset(')]*_"”$')
 _NOT_PLAIN = frozenset([*_UNSETTLED, Kind.FALSE, Kind.OTHER])

@@ -4,29 +4,13 @@ import re
 
 from verifiers.commitment.afterwords import without_afterword
 from verifiers.commitment.confidence import is_confidence
-from verifiers.commitment.cues import Kind, cues, words
+from verifiers.commitment.cues import Kind, cues, kinds, words
 from verifiers.commitment.spans import strip
 from verifiers.commitment.wording import openings
 
-_PLAIN = re.compile(
-    r"[^\n.!?。！？\d\"“”()\[\]{}<>=:;*$\\]+[.!?。！？]?[\s\U0001F300-\U0001FAFF☺️]*",
-)
+_PLAIN = re.compile(r"[^\n.!?。！？\d\"“”()\[\]{}<>=:;*$\\]+[.!?。！？]?[\s\U0001F300-\U0001FAFF☺️]*")
 """A sentence of letters only: no digit or sign in which an answer could be written."""
-_SAYS_MORE = frozenset(
-    [
-        Kind.YES,
-        Kind.NO,
-        Kind.BAD,
-        Kind.WRONG,
-        Kind.NOT,
-        Kind.DOUBT,
-        Kind.MAYBE,
-        Kind.GUESS,
-        Kind.BUT,
-        Kind.BACK,
-        Kind.SURE,
-    ]
-)
+_SAYS_MORE = kinds("yes no bad wrong not doubt maybe guess but back sure")
 """Cues of doubt or correction. A sentence with one is more than a courtesy."""
 _STOPS = (". ", "! ", "? ", "\n", "。", "！", "？", "😊 ", "* ")
 _MAX_SENTENCES = 3

@@ -9,12 +9,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from enum import StrEnum
 from functools import cache
-from itertools import chain, product
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-
+from verifiers import tables
 from verifiers.commitment.letters import MARKS
 
 LEXICON = Path(__file__).parent / "lexicon"
@@ -139,6 +138,11 @@ class Kind(StrEnum):
     """A word for certainty that counts only behind an amount ("95% sure"): "Sure: 95" is an answer."""
     DEGREE = "degree"
     """An amount without a number: "high"."""
+
+
+def kinds(names: str) -> frozenset[Kind]:
+    """Some kinds, by their names: "not maybe if"."""
+    return frozenset(map(Kind, names.split()))
 
 
 class Cue(NamedTuple):
@@ -328,13 +332,6 @@ def _words(language: str) -> set[str]:
     return {word for _, slots in _parsed(language) for part in slots for choice in part for word in choice}
 
 
-def shortest(kinds: Set[Kind]) -> Iterator[tuple[str, ...]]:
-    """The words of the phrases of some kinds in all languages, without the parts that may be left out."""
-    for slots in _of(kinds):
-        for chosen in product(*(part for part in slots if () not in part)):
-            yield tuple(chain.from_iterable(chosen))
-
-
 def words_of(kinds: Set[Kind]) -> set[str]:
     """All words of the phrases of some kinds."""
     return {word for slots in _of(kinds) for part in slots for choice in part for word in choice}
@@ -365,16 +362,7 @@ def _of(kinds: Set[Kind]) -> Iterator[Sequence[Sequence[tuple[str, ...]]]]:
 @cache
 def languages() -> Mapping[str, Mapping[str, Any]]:
     """The lexicons, by the names of their files."""
-    return {path.stem: _read(path) for path in sorted(LEXICON.glob("*.yaml"))}
-
-
-def _read(path: Path) -> Mapping[str, Any]:
-    """Read a lexicon. All its words are texts: `yes` and `no` are not booleans here."""
-    lexicon: Mapping[str, Any] = yaml.load(path.read_text("utf-8"), Loader=_LOADER)  # noqa: S506  # makes texts alone
-    return lexicon
-
-
-_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    return {path.stem: tables.read(path) for path in sorted(LEXICON.glob("*.yaml"))}
 
 
 @cache

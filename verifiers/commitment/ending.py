@@ -76,9 +76,9 @@ def _is_stated(sentence: Sentence, span: Span) -> bool:
     is_part = first > 0 and sentence.words[first - 1].text in listed("of")
     # Letters alone may be any name: they are stated where words lead to them.
     has_figure = any(map(str.isdigit, sentence.text[slice(*span)]))
-    if not has_figure and sentence.ends_in(_LEADS | {Kind.BUT}, first) is None:
+    if not has_figure and sentence.ends_in(first, *(_LEADS | {Kind.BUT})) is None:
         return False
-    return sentence.stance(span) not in UNMADE and not is_part and sentence.ends_in(_NO, first) is None
+    return sentence.stance(span) not in UNMADE and not is_part and sentence.ends_in(first, *_NO) is None
 
 
 _NO = frozenset([Kind.NO, Kind.NOT])

@@ -24,6 +24,7 @@ _HELD_NAME = re.compile(r"[^\W\d_][^\d\\$^=+*/<>{}()]{1,60}|[A-Z][A-Za-z\d]{1,30
 _RELATION = re.compile(r"\\(?:leq?|geq?|neq?|approx|equiv|sim|in|to|implies|Rightarrow)(?![A-Za-z])|[∈→⇒]")
 _LAYOUT = re.compile(r"\s+|\\[,;:! ]|\\left|\\right|[$*_()\[\]{}]")
 _SIGNS = frozenset("$*/^(+×÷·")
+_WORDS = re.compile(r"\w+")
 _MAX_VALUES = 90
 
 
@@ -47,7 +48,7 @@ def figured(text: str, start: int, answer: str) -> Figured:
     def shown(match: re.Match[str]) -> str:
         nonlocal count
         value = match[0]
-        is_same = _bare(value) == held or (values is _NAME and _bare(value) in held)
+        is_same = _bare(value) == held or (values is _NAME and _worded(value) in _worded(answer))
         is_value = not is_same and not _RELATION.search(value) and not _is_word(value)
         if not is_value or count >= _MAX_VALUES:
             return value
@@ -57,6 +58,11 @@ def figured(text: str, start: int, answer: str) -> Figured:
     for values in (*_VALUES, *([_NAME] if is_of_names else [])):
         tail = values.sub(shown, tail)
     return Figured(text[:start] + tail, is_of_names)
+
+
+def _worded(text: str) -> str:
+    """The words of a text between blanks: Lyon is in "Lyon, France", and CO is not in CO2."""
+    return f" {' '.join(_WORDS.findall(text))} "
 
 
 def _is_word(value: str) -> bool:

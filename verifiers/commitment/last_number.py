@@ -204,10 +204,7 @@ def _is_quotient(text: str, start: int, end: int, offer: Offer, rival: Offer) ->
         return False
     sentence = sentence_at(text, rival.start, start, end)
     first, stop = sentence.place((offer.start, rival.end))
-    return sentence.ends(stop) and sentence.ends_in(_CHOOSE, first) is None
-
-
-_CHOOSE = frozenset([Kind.CHOOSE])
+    return sentence.ends(stop) and sentence.ends_in(first, Kind.CHOOSE) is None
 
 
 def _numbers(text: str, start: int, end: int, last_digit: int) -> list[Offer]:

@@ -65,12 +65,11 @@ def read_lines(text: str, start: int, end: int) -> Offers:
 def _only_concludes(sentence: Sentence) -> bool:
     """Whether the words below a heading only lead to the next announcement: "**Answer** Therefore, the"."""
     led = {index for cue in sentence.cues if cue.kind in _CONCLUDES for index in range(cue.first, cue.stop)}
-    return sentence.begins(_SO, 0) and all(
+    return sentence.begins(0, Kind.SO) and all(
         index in led or not word.text.isalnum() for index, word in enumerate(sentence.words)
     )
 
 
-_SO = frozenset([Kind.SO])
 _CONCLUDES = frozenset([Kind.SO, Kind.IS, Kind.THE, Kind.RIGHT])
 
 
@@ -212,14 +211,13 @@ def _is_way(sentence: Sentence, index: int, cues: Sequence[Cue]) -> bool:
     prefix, phrase = sentence.words[index - 1].text, sentence.words[index:]
     if not any(cue.kind in _WAYS for cue in cues) or not (prefix in "$,，%" or prefix[0].isdigit()):
         return False
-    if sentence.begins(_BOUND, index) or any(cue.first >= index and cue.kind in _CHANGES for cue in sentence.cues):
+    if sentence.begins(index, Kind.BOUND) or any(cue.first >= index and cue.kind in _CHANGES for cue in sentence.cues):
         return False
     is_plain = all(word.text in _PLAIN or (word.text.isalpha() and word.text not in _VARIABLES) for word in phrase)
     return is_plain and any(_has_digit([word]) or word.text == "$" for word in sentence.words[:index])
 
 
 _WAYS = frozenset([Kind.ASIDE, Kind.AT, Kind.BY])
-_BOUND = frozenset([Kind.BOUND])
 _CHANGES = frozenset([Kind.MAYBE, Kind.DOUBT, Kind.NOT, Kind.WRONG, Kind.BAD, Kind.BUT, Kind.OR])
 """What words behind a value say of the value: "3 at least"."""
 _PLAIN = frozenset(["a", ",", "-", "'s"])
@@ -248,7 +246,7 @@ def _adds(sentence: Sentence, index: int) -> bool:
     """Whether another value is joined around a degree of certainty: "12, I think, and 15", "12 and, of course, 15"."""
     stop = sentence.past(sentence.past_cue(index, Kind.GUESS), _COMMAS)
     joined = sentence.past_cue(stop, Kind.JOINS, Kind.OR)
-    if joined == stop and sentence.ends_in(_JOINTS, index - 1) is None:
+    if joined == stop and sentence.ends_in(index - 1, *_JOINTS) is None:
         return False
     return begins_value(sentence, sentence.past_cue(joined, Kind.MAYBE, Kind.THE))
 
@@ -277,11 +275,8 @@ def _is_contrast(sentence: Sentence, index: int) -> bool:
     return is_between or sentence.words[index - 1].text in ",，"
 
 
-_NOT = frozenset([Kind.NOT])
-
-
 def _before(sentence: Sentence, index: int) -> int:
-    if sentence.begins(_NOT, index) and joins(sentence.words[index - 1]):
+    if sentence.begins(index, Kind.NOT) and joins(sentence.words[index - 1]):
         index -= 1
     index = min([index, *_open_brackets(sentence.words[:index])])
     while index > 0 and sentence.words[index - 1].text in ",，(（;—–-":
@@ -343,7 +338,7 @@ def _without_gloss(sentence: Sentence, start: int, end: int) -> tuple[int, int]:
         is_figure = text[gloss.start() - 1].isdecimal() or text[gloss.start() - 1] in "%$"
         is_remark = is_figure and (
             not any(char.isdigit() for char in gloss["gloss"])
-            or clause.begins(_POINTS, 0)
+            or clause.begins(0, *_POINTS)
             or clause.words[0].text in listed("glosses")
         )
         if is_remark or _denies_value(clause):
@@ -357,7 +352,7 @@ def _without_gloss(sentence: Sentence, start: int, end: int) -> tuple[int, int]:
 def _denies_value(parenthesis: Sentence) -> bool:
     """Whether an aside only denies another value: "(not Lyon)", （26ではない）; not "(not certain)"."""
     stop = parenthesis.past_cue(parenthesis.past_cue(0, Kind.JOINS), Kind.NOT)
-    if parenthesis.begins(_NOT, parenthesis.past_cue(0, Kind.JOINS)) and stop < len(parenthesis.words):
+    if parenthesis.begins(parenthesis.past_cue(0, Kind.JOINS), Kind.NOT) and stop < len(parenthesis.words):
         first = parenthesis.words[stop]
         return not first.text[0].isalpha() or parenthesis.text[first.start].isupper()
     wrong = [cue for cue in parenthesis.cues if cue.kind is Kind.WRONG and cue.first and parenthesis.ends(cue.stop)]

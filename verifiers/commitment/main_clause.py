@@ -18,8 +18,6 @@ from verifiers.commitment.wording import single
 
 _MAX_VERB_WORDS = 3
 _MAX_BETWEEN_WORDS = 1
-_IS = frozenset([Kind.IS])
-_HAS = frozenset([Kind.HAS])
 _LIGHT = frozenset([Kind.ABOUT, Kind.ONLY, Kind.THE])
 _TURNS = frozenset([Kind.SO, Kind.BUT, Kind.BACK, Kind.OR])
 _OPENS = frozenset("$(*")
@@ -29,8 +27,6 @@ _EQUALS = frozenset("=≈<>≤≥")
 _COMMAS = frozenset(",，、")
 _JOINS = frozenset([Kind.JOINS])
 _TELLS = frozenset([Kind.IS, Kind.HAS])
-_BOUND = frozenset([Kind.BOUND])
-_MADE = frozenset([Kind.MADE])
 _MAX_ATTRIBUTE_WORDS = 16
 
 
@@ -55,7 +51,7 @@ def counted_end(text: str, start: int, last_digit: int | None, end: int) -> int:
         if not any(first <= sentence.words[at].start < stop for first, stop in formulas)
     ]
     index = number
-    while cue := sentence.ends_in(_LIGHT | _SO, index):
+    while cue := sentence.ends_in(index, *(_LIGHT | _SO)):
         index = cue.first
     if not plain or not _ends_in(sentence, index, "exists") or not sentence.words[number + 1].text.isalpha():
         return end
@@ -90,7 +86,7 @@ def _leads_clause(sentence: Sentence, at: int) -> bool:
 def _tells_another(sentence: Sentence, at: int) -> bool:
     """Whether a sum is told at a word, or a joint leads to a number of other things: "and 8 girls"; not "between 1 and 8"."""
     word, successor = sentence.words[at].text, sentence.shown(at + 1, at + 2)
-    is_joint = word in _COMMAS or sentence.begins(_JOINS, at)
+    is_joint = word in _COMMAS or sentence.begins(at, Kind.JOINS)
     is_number = successor[:1].isdigit() and not sentence.words[at - 1].text[0].isdigit()
     is_clause = word in _COMMAS and successor.isalpha() and len(successor) > 1 and not _leads_clause(sentence, at + 1)
     return word in listed("totals") or word in listed("distributive") or is_clause or (is_joint and is_number)
@@ -162,12 +158,12 @@ def _before_signs(sentence: Sentence, index: int) -> int:
 def _is_of_verb(sentence: Sentence, index: int) -> bool:
     """Whether a number begins a clause, or stands behind a word that can be its verb."""
     index = _before_signs(sentence, index)
-    while cue := sentence.ends_in(_LIGHT, index):
+    while cue := sentence.ends_in(index, *_LIGHT):
         index = cue.first
     if (
         index == 0
-        or sentence.ends_in(_TELLS, index)
-        or sentence.ends_in(_SO, index - (sentence.words[index - 1].text in _COMMAS))
+        or sentence.ends_in(index, *_TELLS)
+        or sentence.ends_in(index - (sentence.words[index - 1].text in _COMMAS), Kind.SO)
     ):
         return True
     word = sentence.words[index - 1].text
@@ -202,7 +198,7 @@ def _lead_before(sentence: Sentence, index: int, stop: int) -> bool:
         word = sentence.words[at].text
         if sentence.shown(at - 1, at + 1) in listed("relates"):
             return at - 1 > stop or at < index - 1
-        if not word.isalpha() or sentence.ends_in(_GOVERNING, at + 1):
+        if not word.isalpha() or sentence.ends_in(at + 1, *_GOVERNING):
             return False
         if word in listed("relates") or word in listed("restricts"):
             return at > stop or at < index - 1
@@ -221,13 +217,13 @@ def _leads(sentence: Sentence, number: Offer, first: Offer) -> frozenset[str]:
     """The words that may lead to a restriction behind a number, by the verb before it; none if there is no such verb."""
     index = sentence.place((number.start, number.end))[0]
     while index and not (is_existing := _ends_in(sentence, index, "exists")):
-        cue = sentence.ends_in(_LIGHT | _SO, index)
+        cue = sentence.ends_in(index, *(_LIGHT | _SO))
         if cue is None and sentence.words[index - 1].text not in _OPENS | listed("adverbs"):
             break
         index = cue.first if cue else index - 1
     if index and is_existing:
         return listed("restricts") | listed("relates") | listed("relatives")
-    if verb := sentence.ends_in(_IS, index):
+    if verb := sentence.ends_in(index, Kind.IS):
         is_relative = verb.first > 1 and sentence.words[verb.first - 1].text in listed(
             "relatives"
         )  # a value that is 3 for n = 6
@@ -238,7 +234,7 @@ def _leads(sentence: Sentence, number: Offer, first: Offer) -> frozenset[str]:
     is_need = any(_ends_in(sentence, at, "requires") for at in spans if _are_names(sentence, at, index))
     if is_need:
         return listed("restricts") | listed("purposes")
-    return listed("restricts") if sentence.ends_in(_HAS, index) else frozenset()
+    return listed("restricts") if sentence.ends_in(index, Kind.HAS) else frozenset()
 
 
 def _begins_clause(sentence: Sentence, offer: Offer, index: int) -> bool:
@@ -281,7 +277,7 @@ class _Walk:
             return True
         if not word[0].isalnum():
             return self._passes_sign(at)
-        if self._sentence.begins(_TURNS, at) or (
+        if self._sentence.begins(at, *_TURNS) or (
             not self._lead and word in listed("ranges") and self._is_number(at + 1)
         ):
             return False
@@ -290,11 +286,11 @@ class _Walk:
         if lead := self._lead_at(at):
             return self._opens(at, lead, is_direct)
         is_operator = (word in listed("operators") or word in listed("infixes")) and word not in listed("attributive")
-        if is_operator or (is_direct and self._sentence.begins(_MADE, at)):
+        if is_operator or (is_direct and self._sentence.begins(at, Kind.MADE)):
             return False
         if self._is_bound(at):
             return bool(self._lead)
-        return self._is_in_clause() or not self._sentence.begins(_IS, at)
+        return self._is_in_clause() or not self._sentence.begins(at, Kind.IS)
 
     def _is_in_clause(self) -> bool:
         """Whether what is read now may have a verb of its own."""
@@ -302,7 +298,7 @@ class _Walk:
 
     def _is_told(self, at: int) -> bool:
         """Whether a verb leads to a number."""
-        return self._sentence.ends_in(_TELLS, self._sentence.skipped(at)) is not None
+        return self._sentence.ends_in(self._sentence.skipped(at), *_TELLS) is not None
 
     def _is_currency(self, at: int) -> bool:
         """Whether a dollar sign stands before an amount, and opens no formula."""
@@ -322,7 +318,7 @@ class _Walk:
         if lead in listed("purposes") and noun < len(self._said) and self._said[noun].text in listed("totals"):
             return False
         verb = self._said[stop].text if stop < len(self._said) else ""
-        if lead in listed("relatives") and verb in listed("equates") and not self._sentence.begins(_IS, stop):
+        if lead in listed("relatives") and verb in listed("equates") and not self._sentence.begins(stop, Kind.IS):
             return False
         self._lead = self._lead if self._is_in_clause() and lead not in listed("restricts") else lead
         return True
@@ -336,7 +332,7 @@ class _Walk:
         return lead or (self._said[at].text if is_bound else "")
 
     def _is_bound(self, at: int) -> bool:
-        return self._sentence.begins(_BOUND, at)
+        return self._sentence.begins(at, Kind.BOUND)
 
     def _passes_sign(self, at: int) -> bool:
         """Whether a sign does not begin another clause: a comma before a reason, the brackets of a point."""
@@ -362,7 +358,7 @@ class _Walk:
         return True
 
     def _is_joint(self, at: int) -> bool:
-        return self._sentence.begins(_JOINS, at) or self._said[at].text in single(Kind.JOINS) - {"a"}
+        return self._sentence.begins(at, Kind.JOINS) or self._said[at].text in single(Kind.JOINS) - {"a"}
 
     def _is_number(self, at: int) -> bool:
         at = self._sentence.past(at, _OPENS)

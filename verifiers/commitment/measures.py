@@ -32,14 +32,7 @@ _FAMILIES: Final[tuple[Mapping[str, int], ...]] = (
     {"tonn?es?|吨": 1_000_000, "kilograms?|kilos?|kg|千克|公斤": 1_000, "grams?|g|克": 1},
     {"dollars?|euros?|pounds?|rupees?|pesos?": 100, "cents?|pence|p|paise|paisa|centavos?": 1},
     {"元|块|塊": 100, "角|毛": 10, "分": 1},
-    {
-        "gallons?|gal": 768,
-        "quarts?|qt": 192,
-        "pints?|pt": 96,
-        "cups?": 48,
-        "tablespoons?|tbsp": 3,
-        "teaspoons?|tsp": 1,
-    },
+    {"gallons?|gal": 768, "quarts?|qt": 192, "pints?|pt": 96, "cups?": 48, "tablespoons?|tbsp": 3, "teaspoons?|tsp": 1},
     {"lit(?:er|re)s?|l|升": 1_000, "millilit(?:er|re)s?|ml|毫升": 1},
     {"degrees?|[°º]": 3_600, "(?:arc)?minutes?|['′’]": 60, "(?:arc)?seconds?|[\"″”]|''": 1},
 )

@@ -16,7 +16,7 @@ def past_premise(sentence: Sentence, premises: AbstractSet[str]) -> int:
     """
     phrase = sentence.words
     commas = [at for at, word in enumerate(phrase) if word.text in _COMMAS and not _is_in_formula(phrase, at)]
-    if len(commas) != 1 or sentence.begins(_SO, 0):  # 因此, "as a result"
+    if len(commas) != 1 or sentence.begins(0, Kind.SO):  # 因此, "as a result"
         return 0
     sides = [(0, size) for size in range(1, _MAX_WORDS + 1)]
     sides += [(max(0, commas[0] - size), commas[0]) for size in range(1, _MAX_WORDS + 1)]
@@ -25,7 +25,6 @@ def past_premise(sentence: Sentence, premises: AbstractSet[str]) -> int:
     return sentence.past(sentence.past_cue(commas[0] + 1, Kind.SO, Kind.IS), listed("then"))
 
 
-_SO = frozenset([Kind.SO])
 _COMMAS = frozenset(",，、")
 
 

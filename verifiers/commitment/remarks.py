@@ -84,7 +84,7 @@ def _is_attained(text: str, origin: int, start: int, end: int) -> bool:
     if not any(map(is_place, _around(stated))) and not _is_bracketed(text, origin, stated):
         return False
     lead = Sentence(text, start, stated.end("lead"), "")
-    is_clause = lead.words and lead.begins(_SUBJECTS, 0)
+    is_clause = lead.words and lead.begins(0, *_SUBJECTS)
     return not is_clause and _MORE.isdisjoint(lead.kinds) and Kind.NOT not in lead.kinds
 
 
@@ -124,7 +124,7 @@ def _attained_at(text: str, start: int, end: int) -> int | None:
     joint, is_joint = None, False
     for at, word in enumerate(tail.words[:_MAX_VERB_WORDS]):
         # ", and the sum of these" begins with another subject.
-        is_other = is_joint and tail.begins(_THE, at)
+        is_other = is_joint and tail.begins(at, Kind.THE)
         is_joint = word.text in _SETS_OFF or word.text in _joints()
         if word.text[0].isdigit() or word.text == "=" or is_other:
             return None
@@ -150,7 +150,6 @@ _DIGITS = re.compile(r"\d[\d.,]{0,24}(?<=\d)")
 _PAIR = re.compile(r"[\s$\\]{0,4}\(")
 _SETS_OFF = frozenset(",，(（;；")
 _SUPPOSES = frozenset([Kind.IF, Kind.NOT])
-_THE = frozenset([Kind.THE])
 _WHEN = frozenset([Kind.IF])
 _MAX_VERB_WORDS = 8
 """The words between an extremum and where it is attained: "square metres, and this value is attained at"."""
@@ -193,7 +192,7 @@ def _is_reason(text: str, start: int, tail: int, end: int) -> bool:
         return True
     number = _LAST_NUMBER.search(text, tail, end)
     index = reason.place(number.span(1))[1] if number else 0
-    return number is not None and number[1][-1] not in "=≈:" and reason.ends_in(_IS, index) is None
+    return number is not None and number[1][-1] not in "=≈:" and reason.ends_in(index, Kind.IS) is None
 
 
 def _is_related(text: str, start: int, end: int) -> bool:
@@ -252,5 +251,4 @@ def _english() -> frozenset[str]:
     return frozenset(phrase.split()[0] for entry in languages()["en"][Kind.BECAUSE] for phrase in phrases(entry))
 
 
-_IS = frozenset([Kind.IS])
 _REMARKS = (_is_attained, _is_reason, _is_property, _is_rounding, _is_rejection)

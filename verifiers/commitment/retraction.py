@@ -146,7 +146,9 @@ def _later_slip(sentence: Sentence, clauses: Sequence[tuple[Clause | None, int, 
         stop
         for clause, first, stop in clauses[1:]
         # "I first got 36, because I misread it" gives the reason for another value.
-        if clause is not None and not sentence.begins(_BECAUSE, first) and _is_own_fault(sentence, clause, first, stop)
+        if clause is not None
+        and not sentence.begins(first, Kind.BECAUSE)
+        and _is_own_fault(sentence, clause, first, stop)
     ]
     return sentence.words[stops[-1] - 1].end if stops else None
 
@@ -171,7 +173,7 @@ def _with_verdicts(
         clause = judged(sentence, first, stop)
         is_led = Slot.TURN in slots or _turned(sentence, first) > first
         # "The answer is 12. So I made a mistake before" is about another answer.
-        is_concluded = not slots and sentence.begins(_SO, 0)
+        is_concluded = not slots and sentence.begins(0, Kind.SO)
         if clause is None and not is_concluded and names_slip(sentence, first, stop, is_led):
             clause = Clause(Verdict.REJECTS, frozenset([Slot.WRONG]), names_answer=False, is_slip=True)
         elif (
@@ -224,8 +226,6 @@ def _is_computation(sentence: Sentence, first: int, stop: int) -> bool:
 
 
 _EQUALITIES = frozenset("=≠≈")
-_SO = frozenset([Kind.SO])
-_BECAUSE = frozenset([Kind.BECAUSE])
 
 
 def _is_alarm(sentence: Sentence) -> bool:
@@ -346,7 +346,7 @@ def _is_counted(text: str, answer_end: int, phrase: Sequence[Word], clause: Clau
 def counts(sentence: Sentence, stop: int) -> bool:
     """Whether words lead to a number as to one that counts: "He made", not "x is" and "so"."""
     words_before = [at for at in range(stop) if sentence.words[at].text.isalpha() and not sentence.is_command(at)]
-    return bool(words_before) and sentence.ends_in(_STATES, words_before[-1] + 1) is None
+    return bool(words_before) and sentence.ends_in(words_before[-1] + 1, *_STATES) is None
 
 
 _STATES = frozenset([Kind.IS, Kind.SO, Kind.ANSWER, Kind.RESULT, Kind.NOUN])
@@ -358,7 +358,7 @@ def _is_apart(sentence: Sentence, clause: Clause, first: int, stop: int) -> bool
     """
     texts = [word.text for word in sentence.words[first:stop]]
     if clause.is_on_task:
-        return sentence.begins(_SO, first) or not listed("claims").isdisjoint(texts)
+        return sentence.begins(first, Kind.SO) or not listed("claims").isdisjoint(texts)
     is_heading = len(texts) > 1 and stop < len(sentence.words) and sentence.words[stop].text in ":："
     return is_heading and adverbs().issuperset(texts[:-1])
 

@@ -91,8 +91,8 @@ def supposes(text: str, start: int, sign: int, stop: int) -> bool:
     if openings.isdisjoint(word.text for word in phrase):
         return False
     while first < len(phrase) and phrase[first].text not in openings:
-        is_lead = sentence.begins(_LEADS_ON, first) or (
-            phrase[first].text in adverbs() and not sentence.begins(_SO, first)
+        is_lead = sentence.begins(first, *_LEADS_ON) or (
+            phrase[first].text in adverbs() and not sentence.begins(first, Kind.SO)
         )
         if not is_lead and phrase[first].text not in openings_of("slip", "by") | _COMMAS:
             return False
@@ -103,7 +103,6 @@ def supposes(text: str, start: int, sign: int, stop: int) -> bool:
 
 
 _LEADS_ON = frozenset([Kind.STAGE, Kind.BUT, Kind.JOINS])
-_SO = frozenset([Kind.SO])
 _COMMAS = frozenset(",，、")
 _LET_SIGNS = frozenset("$*(:：")
 _MAX_LET_CHARS = 24
@@ -113,7 +112,7 @@ _MAX_NAME_WORDS = 4
 def _is_of_two(sentence: Sentence) -> bool:
     """Whether a number before this one makes both parts of a pair: "2 in 6", "5 feet by 6", "20% of", "3 birds and"."""
     index = len(sentence.words)
-    if index and (sentence.words[-1].text in listed("determiners") or sentence.ends_in(frozenset([Kind.THE]), index)):
+    if index and (sentence.words[-1].text in listed("determiners") or sentence.ends_in(index, Kind.THE)):
         index -= 1
     last = sentence.words[index - 1].text if index > 1 else ""
     previous = index - 2
@@ -126,7 +125,7 @@ def _is_of_two(sentence: Sentence) -> bool:
     )
     if last in listed("across"):
         return is_counted or sentence.words[previous].text[0].isdigit()
-    joins = index == len(sentence.words) and sentence.ends_in(frozenset([Kind.JOINS]), index) is not None
+    joins = index == len(sentence.words) and sentence.ends_in(index, Kind.JOINS) is not None
     return joins and is_counted and all(word.text != "=" for word in sentence.words)
 
 
@@ -137,7 +136,7 @@ def _is_equated(sentence: Sentence) -> bool:
         index -= 1
     if not index or sentence.words[index - 1].text not in listed("equals"):
         return False
-    verb = sentence.ends_in(frozenset([Kind.IS]), index - 1)
+    verb = sentence.ends_in(index - 1, Kind.IS)
     first = verb.first if verb else index - 1
     return _is_other_side(sentence.text[: sentence.words[first].start])
 
@@ -161,14 +160,14 @@ def _is_supposed(sentence: Sentence) -> bool:
         return False
     index -= sentence.words[index - 1].text == "$"
     lead = sentence.words[index - 1].text if index > 0 else ""
-    if sentence.ends_in(frozenset([Kind.IF]), index) or lead in listed("supposes"):
+    if sentence.ends_in(index, Kind.IF) or lead in listed("supposes"):
         return True
     if lead not in listed("attained"):
         return False
     stated = [
         at for at in range(max(1, index - _MAX_APART_WORDS - 1), index - 1) if sentence.words[at].text[0].isdigit()
     ]
-    return any(sentence.words[at - 1].text in "=:" or sentence.ends_in(_STATES, at) is not None for at in stated)
+    return any(sentence.words[at - 1].text in "=:" or sentence.ends_in(at, *_STATES) is not None for at in stated)
 
 
 _STATES = frozenset([Kind.IS, Kind.COMPLEMENT])

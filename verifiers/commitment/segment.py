@@ -21,10 +21,7 @@ class Segment(msgspec.Struct, frozen=True):
 
 
 _NAME = r"(?:th(?:ink(?:ing)?|ought)|reasoning|seed:think)\s{0,4}>"
-_THINK_TAG = re.compile(
-    rf"<(?:(?P<close>/){_NAME}|{_NAME}|\|(?:begin|(?P<end>end))_of_thought\|>)",
-    re.IGNORECASE,
-)
+_THINK_TAG = re.compile(rf"<(?:(?P<close>/){_NAME}|{_NAME}|\|(?:begin|(?P<end>end))_of_thought\|>)", re.IGNORECASE)
 """The alternatives begin with different characters, so that one character rules out most other tags."""
 _MAX_THINK_TAG_CHARS = 32
 _THINK_TAG_BEGINS = Scan(r"(?i)<(?:/?(?:think|thought|reasoning|seed:think)|\|(?:begin|end)_of_thought)")

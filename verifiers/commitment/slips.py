@@ -76,5 +76,5 @@ def _is_slip(sentence: Sentence, slip: Part, slots: list[Part], clause: Span, is
     is_of_other = not listed("temporal").isdisjoint(texts) and any(word[0].isdigit() for word in texts)
     suffix = "".join(texts)
     is_denied = not suffix.isascii() and suffix.endswith(tuple(listed("denied_endings")))
-    is_denied = is_denied or (slip.stop < len(sentence.words) and sentence.begins(_NOTHING, slip.stop))
+    is_denied = is_denied or (slip.stop < len(sentence.words) and sentence.begins(slip.stop, *_NOTHING))
     return not (is_open or is_of_other or is_denied)

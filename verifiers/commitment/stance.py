@@ -57,23 +57,12 @@ _GOVERNS = {
 _ENDS_SCOPE = frozenset([Kind.SO, Kind.BUT, Kind.BECAUSE])
 _SKIPPED = frozenset([Kind.THE, Kind.NOUN, Kind.RIGHT])
 _COMMAS = frozenset(",，、،؛;；:：—–()（）")
-OPENS = frozenset("(（[{<\"'“‘«「『【《〈\\$#|")
+_OPENS = frozenset("(（[{<\"'“‘«「『【《〈\\$#|")
 _TELLS = frozenset(":：=—–-→⇒➜⟹>∴")
 _JOINS = frozenset([",", "，", "、", "/", "&", "+", "|", ";", "；"])
 _QUESTION = frozenset("?？؟")
-_ANSWER = frozenset([Kind.ANSWER])
-_BOUND = frozenset([Kind.BOUND])
-_BUT = frozenset([Kind.BUT])
 _SAID = frozenset([Kind.SAID])
-_CHOOSE = frozenset([Kind.CHOOSE])
-_EXCEPT = frozenset([Kind.EXCEPT])
-_IS = frozenset([Kind.IS])
 _IT = frozenset([Kind.IT, Kind.IS])
-_ONLY = frozenset([Kind.ONLY])
-_OR = frozenset([Kind.OR])
-_PART = frozenset([Kind.PART])
-_SO = frozenset([Kind.SO])
-_THE = frozenset([Kind.THE])
 _DENYING = frozenset([Kind.NOT, Kind.BAD, Kind.DOUBT])
 _VERBS_OF_SUBJECT = frozenset([Kind.IS, Kind.CHOOSE])
 _VERBS = frozenset([Kind.IS, Kind.HAS, Kind.SO, Kind.CHOOSE])
@@ -189,7 +178,7 @@ class Sentence:
         """The cues that begin at a word."""
         return self._by_first.get(index, ())
 
-    def begins(self, kinds: frozenset[Kind], index: int) -> bool:
+    def begins(self, index: int, *kinds: Kind) -> bool:
         """Whether a cue of one of these kinds begins at a word."""
         return any(cue.kind in kinds for cue in self.at(index))
 
@@ -206,7 +195,7 @@ class Sentence:
             cue.kind is kind and first <= cue.first and cue.stop <= stop for cue in self.cues
         )
 
-    def ends_in(self, kinds: frozenset[Kind], stop: int) -> Cue | None:
+    def ends_in(self, stop: int, *kinds: Kind) -> Cue | None:
         """The longest cue of these kinds that ends before a word."""
         for cue in self._by_stop.get(stop, ()):
             if cue.kind in kinds:
@@ -220,7 +209,7 @@ class Sentence:
             return Stance.HEDGED if self.asks else Stance.SINGLED
         extents = [self.place(neighbour) for neighbour in spans]
         kind = None if self._is_verdict(first, stop) else self._behind(self.list_end(stop, extents), extents)
-        if kind in _VERDICTS_ON_REST and self.ends_in(_EXCEPT, self.skipped(first)):
+        if kind in _VERDICTS_ON_REST and self.ends_in(self.skipped(first), Kind.EXCEPT):
             return Stance.DENIED if self._is_rest_right(stop, kind) else Stance.CALLED
         if kind is Kind.WRONG or self._ticked(first) is Kind.NO:
             return Stance.DENIED
@@ -258,7 +247,7 @@ class Sentence:
         if self.kinds.isdisjoint(DENIES):
             return False
         index = self.skipped(first)
-        while index and self.words[index - 1].text in adverbs() and not self.ends_in(_IS, index):
+        while index and self.words[index - 1].text in adverbs() and not self.ends_in(index, Kind.IS):
             index -= 1
         verbs = [cue.first for cue in self._by_stop.get(index, ()) if cue.kind in _VERBS_OF_SUBJECT]
         verbs += [index - 1] if index and self.words[index - 1].text in _TELLS else []
@@ -332,7 +321,7 @@ class Sentence:
         """Whether all opinions in the sentence are those of sources or of nobody: "according to Wikipedia", "reportedly", "is said to be"."""
         cues = [cue for cue in self.cues if cue.kind is Kind.SAID]
         sourced = self._opinions.sourced
-        return bool(cues) and all(cue in sourced or self.begins(_IT, cue.first) for cue in cues)
+        return bool(cues) and all(cue in sourced or self.begins(cue.first, *_IT) for cue in cues)
 
     def is_told_before(self, span: Span) -> bool:
         """Whether somebody's opinion, named beside what is known for an answer, reaches a mention: "Tom says it's NaCl"."""
@@ -350,17 +339,17 @@ class Sentence:
         while index > 0:
             if any(cue.stop == index for cue in cues):
                 return Stance.ATTRIBUTED
-            if index in verbs and self.ends_in(_SAID, verbs[index]):
+            if index in verbs and self.ends_in(verbs[index], Kind.SAID):
                 return Stance.ATTRIBUTED
-            if (cue := self.ends_in(_GOVERNING, index)) and not (
+            if (cue := self.ends_in(index, *_GOVERNING)) and not (
                 self._is_example(cue) or (cue.kind in _DENYING and self._tells_which(cue, len(self.words)))
             ):
                 return _GOVERNS[cue.kind] if cue.kind in _STAYS or not is_apart else None
             word = self.words[index - 1].text
             is_apart = is_apart or word in _COMMAS
-            if led := self.ends_in(_LEADS_TO, index):
+            if led := self.ends_in(index, *_LEADS_TO):
                 index = led.first
-            elif word in _COMMAS or word in OPENS or word in _TELLS or word in adverbs() or word in listed("subjects"):
+            elif word in _COMMAS or word in _OPENS or word in _TELLS or word in adverbs() or word in listed("subjects"):
                 index -= 1
             else:
                 return None
@@ -421,7 +410,7 @@ class Sentence:
         """Whether a clause speaks of the mention alone: "only C is in France"."""
         if Kind.ONLY not in self.kinds or not _OPEN.isdisjoint(self.kinds):
             return False
-        return self.ends_in(_ONLY, self.skipped(first)) is not None
+        return self.ends_in(self.skipped(first), Kind.ONLY) is not None
 
     def _is_reason(self, first: int) -> bool:
         """Whether a clause only gives a reason, or concedes a point."""
@@ -522,7 +511,7 @@ class Sentence:
         """Whether only a complement follows "the answer", such as "to this question"."""
         kinds = [cue.kind for cue in self.cues if cue.first >= index]
         is_start = any(cue.kind is Kind.COMPLEMENT for cue in self.at(index))
-        is_answer = self.ends_in(_ANSWER, index) is not None
+        is_answer = self.ends_in(index, Kind.ANSWER) is not None
         return is_start and is_answer and not any(kind in _GOVERNS or kind is Kind.BUT for kind in kinds)
 
     def _within_verb(self, cues: Sequence[Cue], index: int) -> Kind | None:
@@ -636,9 +625,9 @@ class Sentence:
         return all(end <= stop for _, end in spans)
 
     def _last_verdict(self, stop: int) -> Kind | None:
-        line = self.text.find("\n", self.end, self.end + MAX_VERDICT_CHARS)
+        line = self.text.find("\n", self.end, self.end + _MAX_VERDICT_CHARS)
         line = len(self.text) if line < 0 else line
-        is_near = stop > 0 and self.stop and line - self.end <= MAX_VERDICT_CHARS
+        is_near = stop > 0 and self.stop and line - self.end <= _MAX_VERDICT_CHARS
         signals = cues(words(self.text, self.end, line)) if is_near else []
         if len(signals) == 1 and signals[0].first <= 1 and signals[0].kind in (Kind.YES, Kind.NO):
             return Kind.FITS if signals[0].kind is Kind.YES else Kind.WRONG
@@ -664,7 +653,7 @@ class Sentence:
             index = self.past(max(endings), _CLOSES)
         if index >= len(self.words) or self.words[index].text in _STOPS:
             return True
-        return self.begins(_GOES_ON, index)
+        return self.begins(index, *_GOES_ON)
 
     def goes_well(self, index: int) -> bool:
         """Whether the text behind a predicate leaves it as it is: the clause ends, or has an object."""
@@ -673,7 +662,7 @@ class Sentence:
         if self.ends(index) or "\u0e00" <= self.words[index - 1].text[-1] <= "\ud7af":
             return True
         word = self.words[index].text
-        return word in adverbs() or word in listed("objects") or self.begins(_SKIPPED, index)
+        return word in adverbs() or word in listed("objects") or self.begins(index, *_SKIPPED)
 
     def _governed(self, first: int, spans: Sequence[Span]) -> Stance | None:
         """The stance that a cue before a mention gives to it."""
@@ -692,7 +681,7 @@ class Sentence:
                 neighbour.kind in ANNOUNCES and neighbour.first <= cue.first < neighbour.stop for neighbour in self.cues
             ):
                 continue
-            if cue.kind is Kind.MAYBE and (self._is_settled(cue, first) or self.begins(_ONLY, cue.stop)):
+            if cue.kind is Kind.MAYBE and (self._is_settled(cue, first) or self.begins(cue.stop, Kind.ONLY)):
                 continue
             if cue.kind is Kind.NOT and (self.is_beyond(cue) or self._is_in_limit(cue)):
                 continue
@@ -734,7 +723,7 @@ class Sentence:
             return False
         suffix = self.words[noun.stop].text if noun.stop < len(self.words) else ""
         start = self.skipped(noun.first)
-        return suffix in listed("operators") or any(self.ends_in(_PART, at) for at in range(start, noun.first + 1))
+        return suffix in listed("operators") or any(self.ends_in(at, Kind.PART) for at in range(start, noun.first + 1))
 
     def _is_bounded(self, noun: Cue, first: int) -> bool:
         """Whether what is told is a bound of the answer: "the upper bound on the answer is", 答案的上界是."""
@@ -775,7 +764,7 @@ class Sentence:
         *_, (last, _) = [(index, index), *self._clauses_from(index)]
         kinds = {cue.kind for cue in self.cues if cue.first >= last}
         is_turn = any(
-            self.begins(_BUT, first) and not self.has(Kind.IF, first, stop) and not self._has_digit(first, stop)
+            self.begins(first, Kind.BUT) and not self.has(Kind.IF, first, stop) and not self._has_digit(first, stop)
             for first, stop in self._clauses_from(index)
         )
         return is_turn or (Kind.IF not in kinds and Kind.NOT in kinds and not self._has_digit(last, len(self.words)))
@@ -855,7 +844,11 @@ class Sentence:
     def _is_relative(self, cue: Cue, first: int) -> bool:
         """Whether a doubt only says which noun is meant, and a verb behind it what that is: "the number that may be needed is 5"."""
         modal, pronoun = self.words[cue.first].text, self.words[cue.first - 1].text if cue.first else ""
-        if modal not in listed("modals") or pronoun not in listed("relatives") or not self.begins(_IS, cue.first + 1):
+        if (
+            modal not in listed("modals")
+            or pronoun not in listed("relatives")
+            or not self.begins(cue.first + 1, Kind.IS)
+        ):
             return False
         subject = [
             neighbour.kind
@@ -878,7 +871,7 @@ class Sentence:
         ]
         pronouns = [at for at in range(1, cue.first) if self.words[at].text in listed("relatives")]
         start = self.past_cue(0, Kind.SO)
-        if len(verbs) != 1 or not pronouns or not self.begins(_THE, start):
+        if len(verbs) != 1 or not pronouns or not self.begins(start, Kind.THE):
             return False
         return not any(start <= neighbour.first < pronouns[-1] and neighbour.kind in _VERBS for neighbour in self.cues)
 
@@ -891,7 +884,7 @@ class Sentence:
         between = [word.text for word in self.words[cue.stop : first]]
         if between and between[0] in ",，、،" and cue.kind is not Kind.NOT:
             between = between[1:]
-        if not _COMMAS.isdisjoint(between[:-1] if between and between[-1] in OPENS | _TELLS else between):
+        if not _COMMAS.isdisjoint(between[:-1] if between and between[-1] in _OPENS | _TELLS else between):
             return False
         cues = [neighbour for neighbour in self.cues if cue.stop <= neighbour.first and neighbour.stop <= first]
         if any(neighbour.kind in _ENDS_SCOPE for neighbour in cues):
@@ -915,7 +908,7 @@ class Sentence:
 
     def _is_told(self, index: int) -> bool:
         """Whether a word only leads from a noun to the value of that noun."""
-        if self.words[index].text in _TELLS | OPENS:
+        if self.words[index].text in _TELLS | _OPENS:
             return True
         return any(cue.first <= index < cue.stop and cue.kind in _LEADS for cue in self.cues)
 
@@ -932,7 +925,7 @@ class Sentence:
                 return False
             if item is not None:
                 index = item
-            elif self.words[index].text in _BETWEEN_ITEMS or self.begins(_JOINTS, index):
+            elif self.words[index].text in _BETWEEN_ITEMS or self.begins(index, *_JOINTS):
                 index += 1
             else:
                 return False
@@ -945,22 +938,22 @@ class Sentence:
     def _led(self, first: int, stop: int) -> Stance:
         """The stance that the words before a mention give to it."""
         index = self.skipped(first)
-        if self.ends_in(_BUT, index):
+        if self.ends_in(index, Kind.BUT):
             denied = [cue for cue in self.cues if cue.kind is Kind.NOT and cue.stop < index]
             if denied and self._is_only_contrast(denied[0], index):
                 return Stance.CONCLUDED
             index = self.skipped(denied[-1].first) if denied else index
-        if only := self.ends_in(_ONLY, index):
+        if only := self.ends_in(index, Kind.ONLY):
             index = only.first
         tells = index > 0 and self.words[index - 1].text in _TELLS
-        verb = self.ends_in(_IS, index - 1 if tells else index)
+        verb = self.ends_in(index - 1 if tells else index, Kind.IS)
         at = verb.first if verb else index - 1 if tells else index
         if self.announces(at, index if verb or tells else first):
             # "Answer A is too narrow" names A; "the option lizards fits" announces it.
             is_label = first < len(self.words) and len(self.words[first].text) == 1
             is_named = is_label and not (verb or tells) and self.has_verb(stop)
             return Stance.STATED if is_named else Stance.ANNOUNCED
-        if self.ends_in(_CHOOSE, index) or self.ends_in(_CHOOSE, at):
+        if self.ends_in(index, Kind.CHOOSE) or self.ends_in(at, Kind.CHOOSE):
             return Stance.CONCLUDED
         if verb and self.words[verb.first - 1].text in listed("subjects") and verb.first:
             return Stance.CONCLUDED
@@ -969,14 +962,14 @@ class Sentence:
             self.words[index - 1].text in "→⇒➜⟹∴" or [w.text for w in self.words[index - 2 : index]] == ["=", ">"]
         )
         # "Also ist die Antwort A": Germanic languages put the verb before the noun there.
-        is_inverted = verb and index < first and self.ends_in(_SO, at)
-        if is_arrow or is_inverted or self.ends_in(_SO, index - 1 if comma else index):
+        is_inverted = verb and index < first and self.ends_in(at, Kind.SO)
+        if is_arrow or is_inverted or self.ends_in(index - 1 if comma else index, Kind.SO):
             return Stance.CONCLUDED
         return Stance.STATED
 
     def _is_only_contrast(self, denial: Cue, index: int) -> bool:
         """Whether a sentence only denies one value and names another: "Nicht B, sondern C", "No es B sino C"."""
-        is_led = all(self._is_told(at) or self.begins(_IT, at) for at in range(1, denial.first))
+        is_led = all(self._is_told(at) or self.begins(at, *_IT) for at in range(1, denial.first))
         return is_led and index - denial.stop <= _MAX_CONTRAST_WORDS and denial.first <= _MAX_CONTRAST_WORDS
 
     def has_verb(self, stop: int) -> bool:
@@ -994,11 +987,11 @@ class Sentence:
 
         Only in English: "A válasz 3 ezer" needs no verb to be an announcement.
         """
-        if self.ends_in(_ANSWER, first) is None or not self.words[first].text[0].isdigit():
+        if self.ends_in(first, Kind.ANSWER) is None or not self.words[first].text[0].isdigit():
             return False
         if self.is_defiant(stop):
             return True
-        is_told = self.begins(_THE, 0) and self.has_verb(stop)
+        is_told = self.begins(0, Kind.THE) and self.has_verb(stop)
         return is_told and "en" in languages_of(self.text[self.start : self.end])
 
     def is_defiant(self, stop: int) -> bool:
@@ -1009,22 +1002,24 @@ class Sentence:
         stops = [
             part.stop for part in parts("verdict", self.words[following:]) if part.slot == "defies" and not part.first
         ]
-        return any(self.begins(_THE, following + end) or self.words[following].text[0] >= _FIRST_HAN for end in stops)
+        return any(
+            self.begins(following + end, Kind.THE) or self.words[following].text[0] >= _FIRST_HAN for end in stops
+        )
 
     def skipped(self, first: int) -> int:
         """The start of the words before a mention that belong to it: an article, "option", a bracket."""
         index = first
         while index > 0:
-            if self.words[index - 1].text in OPENS or (index == 1 and self.words[0].text in "-•·–—"):
+            if self.words[index - 1].text in _OPENS or (index == 1 and self.words[0].text in "-•·–—"):
                 index -= 1
-            elif index < first and self.ends_in(_CHOOSE, index):
+            elif index < first and self.ends_in(index, Kind.CHOOSE):
                 break
-            elif cue := self.ends_in(_SKIPPED, index):
-                if self.ends_in(_CHOOSE, index):
+            elif cue := self.ends_in(index, *_SKIPPED):
+                if self.ends_in(index, Kind.CHOOSE):
                     break
                 index = cue.first
             elif self.words[index - 1].text in adverbs() and (
-                not self.ends_in(_SO, index) or self.ends_in(_IS, index - 1)
+                not self.ends_in(index, Kind.SO) or self.ends_in(index - 1, Kind.IS)
             ):
                 index -= 1
             elif (position := self._aside(index)) is not None:
@@ -1051,11 +1046,11 @@ class Sentence:
         if Kind.BOUND not in self.kinds:
             return None
         index = self.place(span)[0]
-        while index and self.words[index - 1].text in OPENS:
+        while index and self.words[index - 1].text in _OPENS:
             index -= 1
         if index > 1 and self.words[index - 1].text in single(Kind.JOINS) and self.words[index - 2].text[0].isdigit():
             index -= 2
-        return self.ends_in(_BOUND, index)
+        return self.ends_in(index, Kind.BOUND)
 
     def tells_need(self, span: Span) -> bool:
         """Whether a limit says how many of something there have to be, or may be: "at least 3 moves are needed"; not "x is at least 3"."""
@@ -1064,7 +1059,7 @@ class Sentence:
         if bound is None or noun >= len(self.words) or not self.words[noun].text[0].isalpha():
             return False
         is_inclusive = self.shown(bound.first, bound.stop) in _limits()
-        verb = self.ends_in(_IS, bound.first)
+        verb = self.ends_in(bound.first, Kind.IS)
         is_told = (verb is not None and self.words[verb.first].text not in listed("ought")) or self.is_announced(first)
         outer = [cue.kind for cue in self.cues if not bound.first <= cue.first < bound.stop]
         return is_inclusive and not is_told and _OPENING.isdisjoint(outer)
@@ -1088,7 +1083,7 @@ class Sentence:
         """Whether the sentence begins by calling the text before wrong, and then states: "wait, no, it's"."""
         turns = self.opening()
         kinds = {cue.kind for cue in self.cues if cue.stop <= turns}
-        if self.begins(_OR, 0):  # "otherwise it is": 否则为
+        if self.begins(0, Kind.OR):  # "otherwise it is": 否则为
             return False
         is_denial = any(word.text in listed("untruth") for word in self.words[:turns])
         return Kind.IS in kinds and (is_denial or not kinds.isdisjoint([Kind.BACK, Kind.NO]))
@@ -1183,11 +1178,11 @@ _STAYS = frozenset([Kind.SAID, Kind.MAYBE])
 _LEADS_TO = frozenset([Kind.RESULT, Kind.THE, Kind.NOUN, Kind.RIGHT, Kind.ANSWER, Kind.IS, Kind.IT])
 _LEADS = frozenset([Kind.RESULT, Kind.THE, Kind.NOUN, Kind.RIGHT, Kind.ANSWER, Kind.IS])
 _CLOSES = frozenset(")）]}>\"'”’»」』】》〉$%°\\")
-_BETWEEN_ITEMS = _JOINS | OPENS | _CLOSES
+_BETWEEN_ITEMS = _JOINS | _OPENS | _CLOSES
 _JOINTS = frozenset([Kind.OR, Kind.MAYBE, Kind.JOINS, Kind.THE, Kind.NOUN])
 _MAX_COUNTED_WORDS = 3
 _MAX_ENTRY_WORDS = 4
-MAX_VERDICT_CHARS = 40
+_MAX_VERDICT_CHARS = 40
 """The length of the longest text behind a sentence, on its line, that may be a verdict on it."""
 _MAX_ASIDE_WORDS = 8
 _MAX_SUBJECT_WORDS = 8

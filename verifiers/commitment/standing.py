@@ -74,7 +74,7 @@ def _stance(text: str, place: Place) -> Stance:
 def doubt(text: str, last: Place) -> Literal["conflicting_answers", "no_answer"] | None:
     """The reason, if the words beside the last answer make it no answer."""
     lead = _lead(text, last.start)
-    if lead.ends_in(_CHOICE, lead.skipped(len(lead.words))):
+    if lead.ends_in(lead.skipped(len(lead.words)), *_CHOICE):
         return "conflicting_answers"
     for tail in sentences(text, last.end, last.end + _TAIL_CHARS):
         if any(cue.kind is Kind.OR and tail.past(0, _SIGNS) == cue.first for cue in tail.cues):
@@ -110,7 +110,7 @@ def replaces(text: str, last: Place, before: Sequence[Place], restates: bool) ->
 def _is_told(lead: Sentence) -> bool:
     """Whether a verb introduces an answer: "the shortest path is"."""
     stop = lead.skipped(len(lead.words))
-    return lead.ends_in(frozenset([Kind.IS]), stop - (stop > 0 and lead.words[stop - 1].text in ":：")) is not None
+    return lead.ends_in(stop - (stop > 0 and lead.words[stop - 1].text in ":："), Kind.IS) is not None
 
 
 def _is_alternative(text: str, start: int, end: int) -> bool:
@@ -128,7 +128,7 @@ def _lead(text: str, end: int) -> Sentence:
     for sentence in reversed(list(sentences(text, max(0, end - _LEAD_CHARS), end))):
         if not sentence.words or sentence.text.startswith("```", sentence.start):
             continue
-        is_open = sentence.ends_in(_CHOICE | {Kind.IS}, len(sentence.words)) or sentence.words[-1].text in ":："
+        is_open = sentence.ends_in(len(sentence.words), *(_CHOICE | {Kind.IS})) or sentence.words[-1].text in ":："
         if not sentence.stop or ("\n" in sentence.stop and is_open):
             return sentence
         break

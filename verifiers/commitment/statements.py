@@ -13,8 +13,8 @@ from verifiers import numerals
 from verifiers.commitment.absences import without_reason
 from verifiers.commitment.amounts import is_counted, leads_to_number
 from verifiers.commitment.bare import read_bare
-from verifiers.commitment.cues import Cue, Kind, Word, listed, words
-from verifiers.commitment.figures import NUMBER
+from verifiers.commitment.cues import Cue, Kind, Word, kinds, listed, words
+from verifiers.commitment.figures import NUMBER, last_digit_end
 from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
 from verifiers.commitment.premises import past_premise
 from verifiers.commitment.sayings import divides, finds_none, in_signs, names_value, relates, subject_end
@@ -42,7 +42,6 @@ _CASE = re.compile(
 _GROUP = re.compile(r"(?<![^\s$])\$?(?P<group>[\[(]{1,2}[-−+\w\s,;./^√π∞\\()\[\]{}]{1,120}[\])]{1,2})\$?$")
 _NAMES = re.compile(r"(?<!\\)[^\W\d_]{2,}")
 _OPEN = frozenset([Kind.NOT, Kind.DOUBT, Kind.MAYBE, Kind.IF, Kind.SAID, Kind.FIND, Kind.OR, Kind.WRONG])
-_IS = frozenset([Kind.IS])
 _LEAD = frozenset([Kind.SO, Kind.IS])
 _VERBS = frozenset([Kind.IS, Kind.SO, Kind.CHOOSE])
 
@@ -128,11 +127,12 @@ def _stated(sentence: Sentence) -> Span | None:
         return statement
     if _is_open(sentence, start):
         return None
-    for option in _OPTION.finditer(text, start, end):
-        if _is_chosen(sentence, option.span()):
-            return option.span()
+    options = [match.span() for match in _OPTION.finditer(text, start, end)]
+    for index, option in enumerate(options):
+        if _is_chosen(sentence, option):
+            return option[0], _end_of_list(sentence, options[index:])
     last = sentence.words[-1] if sentence.words else None
-    if last and _is_truth(last.text) and sentence.ends_in(_VERBS, len(sentence.words) - 1):
+    if last and _is_truth(last.text) and sentence.ends_in(len(sentence.words) - 1, *_VERBS):
         return _called_right(sentence, last) or (last.start, last.end)
     if (span := _in_words(sentence) or _named(sentence, end) or _group(sentence, start, end)) is not None:
         return span
@@ -140,6 +140,16 @@ def _stated(sentence: Sentence) -> Span | None:
     if len(formulas) == 1 and sentence.stance(formulas[0].span()) is Stance.ANNOUNCED and formulas[0].end() < end:
         return unwrap(text, *formulas[0].span())
     return _behind_verb(sentence, start, end)
+
+
+def _end_of_list(sentence: Sentence, options: Sequence[Span]) -> int:
+    """The end of the options in a row, if they end the clause: "A, C and D"; else that of the first: "B, A is too small"."""
+    last = options[0]
+    for option in options[1:]:
+        if not _is_joined(sentence, last[1], option[0]):
+            break
+        last = option
+    return last[1] if sentence.ends(sentence.place(last)[1]) else options[0][1]
 
 
 def _is_chosen(sentence: Sentence, option: Span) -> bool:
@@ -151,13 +161,12 @@ def _is_chosen(sentence: Sentence, option: Span) -> bool:
     if any(word in _OPERATORS for word in texts):
         return False
     stance = sentence.stance(option)
-    is_apart = (sentence.ends(end) and not sentence.begins(_JOINTS, end)) or sentence.begins(_REASONS, end)
+    is_apart = (sentence.ends(end) and not sentence.begins(end, *_JOINTS)) or sentence.begins(end, Kind.BECAUSE)
     return stance in (Stance.ANNOUNCED, Stance.CALLED) or (stance is Stance.CONCLUDED and is_apart)
 
 
 _MARKS = frozenset("$)")
 _OPERATORS = frozenset("=≠<>≤≥+-−±*/^|\\∩∪∈⊂~≈∠△∥⊥")
-_REASONS = frozenset([Kind.BECAUSE])
 
 
 def _before_ends(sentence: Sentence) -> int:
@@ -177,8 +186,8 @@ def _called_right(sentence: Sentence, verdict: Word) -> Span | None:
     first, stop = sentence.place(span)
     while first and sentence.words[first - 1].text in ",，$":
         first -= 1
-    is_start = first == 0 or sentence.ends_in(_BEFORE_CALLED, first) is not None
-    return span if is_start and sentence.begins(_VERBS, stop) else None
+    is_start = first == 0 or sentence.ends_in(first, *_BEFORE_CALLED) is not None
+    return span if is_start and sentence.begins(stop, *_VERBS) else None
 
 
 _BEFORE_CALLED = frozenset([Kind.SO, Kind.YES, Kind.GREETS])
@@ -234,7 +243,7 @@ def _possible(sentence: Sentence, end: int) -> Span | None:
 def _ratio(sentence: Sentence, end: int) -> Span | None:
     """The two numbers of a ratio at the end of a sentence: "The ratio of boys to girls is 2 to 3"."""
     phrase, first = sentence.words, len(sentence.words) - 3
-    if first < 1 or phrase[first + 1].text not in listed("ranges") or not sentence.ends_in(_IS, first):
+    if first < 1 or phrase[first + 1].text not in listed("ranges") or not sentence.ends_in(first, Kind.IS):
         return None
     is_ratio = any(word.text in listed("ratios") for word in phrase[:first]) and not _is_open(sentence, sentence.start)
     is_plain = phrase[first].text[0].isdigit() and phrase[-1].text[0].isdigit()
@@ -244,7 +253,7 @@ def _ratio(sentence: Sentence, end: int) -> Span | None:
 def _begins_clause(sentence: Sentence, index: int) -> bool:
     """Whether a name is what a clause is about, and no part of something: not the x of "the square of x", "-x"."""
     prefix = sentence.words[index - 1].text if index else ","
-    return prefix in _CLAUSES or prefix in listed("relatives") or sentence.ends_in(_LEAD, index) is not None
+    return prefix in _CLAUSES or prefix in listed("relatives") or sentence.ends_in(index, *_LEAD) is not None
 
 
 _CLAUSES = frozenset(",:，：")
@@ -323,7 +332,7 @@ def _in_words(sentence: Sentence) -> Span | None:
     if len(indices) != 1:
         return None
     word, is_last = sentence.words[indices[0]], indices[0] == len(sentence.words) - 1
-    is_told = sentence.ends_in(_VERBS, indices[0]) or (is_last and _is_verb(sentence, indices[0] - 1))
+    is_told = sentence.ends_in(indices[0], *_VERBS) or (is_last and _is_verb(sentence, indices[0] - 1))
     return (word.start, word.end) if is_told else None
 
 
@@ -383,7 +392,7 @@ def _is_open(sentence: Sentence, start: int) -> bool:
 def _opens(sentence: Sentence, cue: Cue) -> bool:
     """Whether a cue denies, doubts or supposes: not "other" without an answer's noun, nor the article o that begins a sentence."""
     if cue.kind is Kind.FIND and cue.stop == cue.first + 1:
-        return sentence.begins(_ANSWERS, sentence.past_cue(cue.stop, Kind.RIGHT))
+        return sentence.begins(sentence.past_cue(cue.stop, Kind.RIGHT), *_ANSWERS)
     return cue.kind in _OPEN and (cue.kind is not Kind.OR or cue.first > 0)
 
 
@@ -448,7 +457,7 @@ def _all_but(sentence: Sentence, end: int) -> Span | None:
     if len(exceptions) != 1 or is_open:
         return None
     for index in range(1, exceptions[0]):
-        if sentence.words[index].text in _ALL and sentence.ends_in(_IS, index):
+        if sentence.words[index].text in _ALL and sentence.ends_in(index, Kind.IS):
             return sentence.words[index].start, end
     return None
 
@@ -456,7 +465,7 @@ def _all_but(sentence: Sentence, end: int) -> Span | None:
 def _named(sentence: Sentence, end: int) -> Span | None:
     """A value that has a name, behind a verb at the end of a sentence: "the limit is infinity"."""
     for index, word in enumerate(sentence.words):
-        if names_value(sentence.words, index) and sentence.ends_in(_IS, index):
+        if names_value(sentence.words, index) and sentence.ends_in(index, Kind.IS):
             return word.start, end
     return None
 
@@ -550,7 +559,7 @@ def _behind_subject(sentence: Sentence, start: int, end: int) -> Span | None:
         return None
     last = sentence.place(formulas[0].span())[0]
     verbs = [cue.stop for cue in sentence.cues if cue.kind in _LEADS_ON and cue.stop < last]
-    verbs = verbs or [0] * (end < sentence.end and sentence.begins(_ENDS, sentence.place((end, end + 1))[0]))
+    verbs = verbs or [0] * (end < sentence.end and sentence.begins(sentence.place((end, end + 1))[0], Kind.ENDS))
     subject = sentence.words[max(verbs) : last] if verbs else []
     subject = subject[1:] if subject and subject[0].text in ",，、" else subject
     kinds = {cue.kind for cue in sentence.cues if verbs and cue.first < last and cue.stop > max(verbs)}
@@ -560,22 +569,7 @@ def _behind_subject(sentence: Sentence, start: int, end: int) -> Span | None:
 
 _MAX_SUBJECT = 4
 _LEADS_ON = frozenset([Kind.IS, Kind.HAS, Kind.SO])
-_ENDS = frozenset([Kind.ENDS])
-_OF_SUBJECTS = frozenset(
-    [
-        Kind.THE,
-        Kind.RIGHT,
-        Kind.ANSWER,
-        Kind.RESULT,
-        Kind.NOUN,
-        Kind.ABOUT,
-        Kind.ONLY,
-        Kind.STAGE,
-        Kind.GREETS,
-        Kind.COMPLEMENT,
-        Kind.FIND,
-    ]
-)
+_OF_SUBJECTS = kinds("the right answer result noun about only stage greets complement find")
 
 
 def _is_noun(sentence: Sentence, index: int) -> bool:
@@ -656,7 +650,8 @@ def narrowed(text: str, start: int, end: int) -> Span:
     if _is_of_other(sentence, *numbers[0].span()):
         return start, end
     first, stop = parts.whole(text, *numbers[0].span(), end) or numbers[0].span()
-    is_understood = leads_to_number(text[start:first], text[stop:end]) and is_counted(text[stop:end])
+    digits_end = last_digit_end(text, first, stop) or stop
+    is_understood = leads_to_number(text[start:first], text[digits_end:end]) and is_counted(text[stop:end])
     return strip(text, first, stop) if is_understood else (start, end)
 
 

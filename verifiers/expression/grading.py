@@ -19,11 +19,10 @@ from verifiers.math.exact import number
 from verifiers.math.first_look import FirstLook, Found, Terms
 from verifiers.math.options import Options, UnitPolicy
 from verifiers.math.patterns import find
-from verifiers.math.patterns.case import Context
-from verifiers.math.patterns.whole_rules import numbers
+from verifiers.math.patterns.rules import Context, numbers
 from verifiers.math.rounding import last_place
 from verifiers.math.solutions import final_answer
-from verifiers.math.tree import Node, TooComplex, Unreadable, replace_names
+from verifiers.math.tree import Node, TooComplex, Unreadable, replace_names, with_parts
 from verifiers.math.values import NoValue
 
 _MAX_DIGITS_SHOWN = 40
@@ -223,7 +222,7 @@ _BARE_LOG = Node("const", leaf="log")
 def _natural(node: Node) -> Node:
     if node.kind == "log" and node.args[0] == _BARE_LOG:
         return Node("fn", (_natural(node.args[1]),), "ln")
-    return Node(node.kind, tuple(map(_natural, node.args)), node.leaf)
+    return with_parts(node, _natural)
 
 
 def _named(expression: Expression) -> Node:

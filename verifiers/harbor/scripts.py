@@ -15,7 +15,6 @@ class Exit(IntEnum):
     PATCH_FAILED = 42
     FORBIDDEN = 43
     NO_TOOL = 44
-    NO_WORKDIR = 45
 
 
 APPLY: Final = f"""

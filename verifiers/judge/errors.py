@@ -19,15 +19,6 @@ PARSE_KINDS = frozenset(
     }
 )  # fmt: skip
 
-ENDPOINT_KINDS = frozenset(
-    {
-        "connect", "timeout", "upstream_5xx", "rate_limited", "quota", "auth", "model_not_found",
-        "bad_upstream_body", "bad_upstream_request", "context_overflow", "no_healthy_endpoint", "overloaded",
-        "budget_exhausted", "deadline",
-    }
-)  # fmt: skip
-"""`bad_upstream_request`: the endpoint refuses what we sent (400, 422), and not because of its length."""
-
 _FINAL_KINDS = frozenset(
     {"content_filter", "quota", "auth", "model_not_found", "bad_upstream_request", "context_overflow"}
 )
@@ -62,14 +53,16 @@ class Attempt:
 
     endpoint: str
     kind: str
-    """`ok` or one of the kinds above."""
+    """`ok`, or the kind of the failure."""
     status: int | None = None
     """The HTTP status, if there was an answer."""
     latency_s: float = 0.0
 
 
 class EndpointFailure(JudgeFailure):
-    """No endpoint gave an answer; `kind` is one of `ENDPOINT_KINDS`."""
+    """No endpoint gave an answer. `kind` tells why, such as `timeout`; `bad_upstream_request`: it refuses what we sent (400, 422),
+    and not because of its length.
+    """
 
     def __init__(
         self,

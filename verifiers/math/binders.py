@@ -20,7 +20,7 @@ from fractions import Fraction
 from verifiers.math.points import BOUND, names
 from verifiers.math.reader.grammar import Reader
 from verifiers.math.tokens import tokenize
-from verifiers.math.tree import Node, Unreadable, replace_names
+from verifiers.math.tree import Node, Unreadable, replace_names, with_parts
 
 INFINITY = Node("const", leaf="infty")
 _OPENING, _CLOSING = frozenset(["{", "(", "[", "\\{"]), frozenset(["}", ")", "]", "\\}"])
@@ -44,8 +44,7 @@ def unfolded(node: Node) -> Node:
     if node.kind == "big":
         words = [part for word in str(node.leaf).split(" ") for part in _single_differentials(word)]
         return unfolded(_read_big(words))
-    args = tuple(unfolded(arg) for arg in node.args)
-    return node if args == node.args else Node(node.kind, args, node.leaf)
+    return with_parts(node, unfolded)
 
 
 def _single_differentials(word: str) -> Sequence[str]:
@@ -140,7 +139,7 @@ def _counted(node: Node) -> Node:
     """The same node with the letter i as an index instead of the imaginary unit."""
     if node == _IMAGINARY:
         return Node("sym", leaf="i")
-    return Node(node.kind, tuple(_counted(arg) for arg in node.args), node.leaf) if node.args else node
+    return with_parts(node, _counted)
 
 
 _IMAGINARY = Node("const", leaf="i")
@@ -219,9 +218,7 @@ def _elements_of(node: Node, belongs: Callable[[str, Node], bool]) -> Node:
         except Unreadable:
             return node
         return Node("apply", (subscript,), base + "_") if belongs(base + "_", subscript) else node
-    if not node.args:
-        return node
-    return Node(node.kind, tuple(_elements_of(arg, belongs) for arg in node.args), node.leaf)
+    return with_parts(node, lambda part: _elements_of(part, belongs))
 
 
 # --- the same by notation

@@ -16,7 +16,7 @@ from verifiers.math import values
 from verifiers.math.integers import is_number_set
 from verifiers.math.quantities import added
 from verifiers.math.reals import FLIPPED, reals
-from verifiers.math.tree import Node, TooComplex
+from verifiers.math.tree import Node, TooComplex, number, with_parts
 from verifiers.math.values import NoValue
 from verifiers.math.vectors import combined, determinant, nested, vector
 
@@ -77,11 +77,11 @@ def alternatives(node: Node) -> tuple[Node, ...]:
 
 
 def _with_sign(node: Node, upper: bool) -> Node:
-    args = tuple(_with_sign(arg, upper) for arg in node.args)
+    node = with_parts(node, lambda part: _with_sign(part, upper))
     if node.kind not in ("pm", "mp"):
-        return Node(node.kind, args, node.leaf)
-    right = args[1] if upper == (node.kind == "pm") else Node("neg", (args[1],))
-    return Node("+", (args[0], right))
+        return node
+    left, right = node.args
+    return Node("+", (left, right if upper == (node.kind == "pm") else Node("neg", (right,))))
 
 
 # --- declarations and restrictions
@@ -222,14 +222,7 @@ def _evaluated(node: Node) -> Node:
 
 
 def _holds(members: Sequence[Node], member: Node) -> bool:
-    return any(_same_value(member, element) for element in members)
-
-
-def _same_value(first: Node, second: Node) -> bool:
-    try:
-        return first == second or values.same(first, second)
-    except (NoValue, TooComplex):
-        return False
+    return any(member == element or values.surely_same(member, element) for element in members)
 
 
 def _without_ellipsis(items: tuple[Node, ...]) -> tuple[Node, ...]:
@@ -256,13 +249,8 @@ def _progression(head: Sequence[Node], tail: Sequence[Node]) -> tuple[Node, ...]
     count = (high - low) / gap if gap else Fraction(0)
     if count.denominator != 1 or not len(head) <= count < _MAX_TERMS:
         return None
-    return tuple(_number(low + index * gap) for index in range(count.numerator + 1))
+    return tuple(number(low + index * gap) for index in range(count.numerator + 1))
 
 
 def _step(first: Node, second: Node) -> Node:
     return Node("+", (second, Node("neg", (first,))))
-
-
-def _number(value: Fraction) -> Node:
-    number = Node("num", leaf=abs(value))
-    return Node("neg", (number,)) if value < 0 else number

@@ -100,7 +100,7 @@ _EVALUATED = re.compile(
 _UPRIGHT_DIGIT = re.compile(r"(?<=\d)\\(?:mathrm|text)\s*\{\s*([A-F]{1,20})\s*\}(?=[\dA-F]{0,20}_)")
 _PROGRAMMED_BASE = re.compile(r"(?<![\w.])0([xX][0-9a-fA-F]{1,60}|[bB][01]{1,200})(?![\w.])")
 _BRACKETED_BASE = re.compile(r"_\{\s*\(\s*(\d{1,2})\s*\)\s*\}")
-_DECIMAL_GROUPS = re.compile(r"(?<=\d)\.\d{3}(?:(?:\\,| |~)\d{1,3})+(?!\d)")
+_DECIMAL_GROUPS = re.compile(r"(?<=\d)\.\d{3}(?:(?:\\,| |~)\d{1,3})+(?! ?[\d^])")
 _WHOLE_GROUPS = re.compile(r"(?<![\d.])[1-9]\d{0,2}(?:(?:\\,|~)\d{3})+(?!\d)")
 _PER_MILLE = re.compile(r"(\d)\s*(?:‰|\\text\s*\{\s*‰\s*\}|\\permil)")
 _MIXED_IN_CHINESE = re.compile(r"(\d{1,9})又(\d{1,9})/(\d{1,9})|(\d{1,9})又\\frac")
@@ -113,16 +113,9 @@ _PREFIX_CURRENCY = re.compile(
     re.IGNORECASE,
 )
 _SUFFIXES = {
-    "usd": "dollars",
-    "us": "dollars",
-    "eur": "euros",
-    "gbp": "pounds sterling",
-    "rmb": "yuan",
-    "cny": "yuan",
-    "chf": "swiss francs",
-    "brl": "reais",
-    "r": "reais",
-}
+    "usd": "dollars", "us": "dollars", "eur": "euros", "gbp": "pounds sterling", "rmb": "yuan", "cny": "yuan",
+    "chf": "swiss francs", "brl": "reais", "r": "reais",
+}  # fmt: skip
 _UPRIGHT = re.compile(r"\\(?:mathrm|text|rm)\s*\{((?:[^{}]|\{[^{}]{0,40}\}){0,200})\}")
 _WORD = re.compile(r"(?<![\\a-zA-Z])[a-zA-ZμΩÅ]+")
 _LINE_BREAKS = re.compile(r"(?:\\\\\s*)+$")
@@ -179,7 +172,7 @@ def prepare(text: str) -> str:
         text = _in_ascii(text)
     text = _spelled_out(_rewritten(text.replace(r"\AA", "Å"), _NOTATIONS))
     if "10^" in text or "10 ^" in text:
-        text = _TIMES_TEN.sub(r"\\times ", text)
+        text = _TIMES_TEN.sub(lambda gap: "$" * (gap[0].count("$") % 2) + r"\times ", text)
     if "**" in text:
         text = _PROGRAMMED_POWER.sub(r"^{\1}", text)
     text = _rewritten(text.replace("+/-", r"\pm "), _SIGNS)

@@ -84,17 +84,18 @@ class Comparison:
         """Whether a reference has values beyond the limits beside a break, where any equal answer has them, too."""
         try:
             for part in outermost_values(reference):
-                if not is_big(part):
+                if values.names(part) and not is_big(part):
                     check_breaks(part)
         except TooComplex:
             return True
         return False
 
     def _check_value(self, part: Node) -> None:
+        """Compute a part; a constant that is only too large to be written is told from others by its logarithm."""
         try:
             check(part)
         except TooComplex:
-            self.is_large = True
+            self.is_large = self.is_large or not huge.has_logarithm(part)
 
     def equal(self, reference: Node, answer: Node) -> bool:
         """Whether the two are the same answer.
@@ -541,20 +542,10 @@ def _are_points(items: Sequence[Node]) -> bool:
 
 _SYMMETRIC = ("parallel", "perp", "sim", "iff")
 _ORDER: tuple[Callable[[Comparison, Node, Node], bool | None], ...] = (
-    Comparison._choices,
-    Comparison._moments,
-    Comparison._families,
-    Comparison._sentences,
-    Comparison._words,
-    Comparison._points,
-    Comparison._integers,
-    Comparison._relations,
-    Comparison._sets,
-    Comparison._elements,
-    Comparison._quantities,
-    Comparison._percents,
-    Comparison._based,
-)
+    Comparison._choices, Comparison._moments, Comparison._families, Comparison._sentences, Comparison._words,
+    Comparison._points, Comparison._integers, Comparison._relations, Comparison._sets, Comparison._elements,
+    Comparison._quantities, Comparison._percents, Comparison._based,
+)  # fmt: skip
 _DISTRIBUTIONS = frozenset("NU")
 _NO_LABELS = frozenset("BCEFGINPU")
 """Capitals that before two arguments do not name a point in a reference: P(5, 2), N(0, 1), F(x, y)."""

@@ -13,9 +13,9 @@ from verifiers.commitment import MATH_CHANNELS, ExtractionParams, corrected, ext
 from verifiers.math.grading import localized, read_answer, read_reference
 from verifiers.math.options import Options
 from verifiers.math.patterns import find
-from verifiers.math.patterns.case import Context
 from verifiers.math.patterns.codes import Pattern, in_order
 from verifiers.math.patterns.responses import of_extraction, of_outcome, of_writing
+from verifiers.math.patterns.rules import Context
 from verifiers.math.readings import Reading
 from verifiers.math.solutions import annotated_steps
 from verifiers.math.tree import TooComplex, Unreadable, show

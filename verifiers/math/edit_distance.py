@@ -25,7 +25,7 @@ from verifiers.math.points import BOUND
 from verifiers.math.reader import read_apart
 from verifiers.math.solutions import final_answer
 from verifiers.math.symbolic import SYMPY_FAILS, to_sympy
-from verifiers.math.tree import Node, TooComplex, Unreadable
+from verifiers.math.tree import Node, TooComplex, Unreadable, with_parts
 
 BEST = 0.6
 """An expression that is wrong never scores more."""
@@ -90,7 +90,7 @@ def _built(node: Node) -> Any:
             standin = Node("sym", leaf=f"call {len(calls)}")
             calls[to_sympy(standin)] = sympy.Function(str(node.leaf))(*map(_built, node.args))
             return standin
-        return Node(node.kind, tuple(map(without_calls, node.args)), node.leaf) if node.args else node
+        return with_parts(node, without_calls)
 
     return to_sympy(without_calls(node)).xreplace(calls)
 

@@ -19,16 +19,9 @@ _INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad"), Non
 _FULL_WIDTH = str.maketrans("０１２３４５６７８９．，／－−＋", "0123456789.,/--+")
 """Not NFKC: that makes 52 of 5²."""
 _WRAPPERS = (
-    ("$$", "$$"),
-    ("$", "$"),
-    (r"\(", r"\)"),
-    (r"\[", r"\]"),
-    ("**", "**"),
-    ("`", "`"),
-    ('"', '"'),
-    ('\\"', '\\"'),
+    ("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"), ("**", "**"), ("`", "`"), ('"', '"'), ('\\"', '\\"'),
     ("'", "'"),
-)
+)  # fmt: skip
 _BY_FIRST = {sign: [pair for pair in _WRAPPERS if pair[0][0] == sign] for sign in {pair[0][0] for pair in _WRAPPERS}}
 """The wrappers that begin with each sign; most texts begin with another one."""
 _BOX = re.compile(r"\\f?boxed\s*\{|\\fbox\s*\{")

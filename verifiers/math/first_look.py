@@ -116,16 +116,8 @@ class FirstLook:
     """Takes the first look at responses that share the same terms."""
 
     __slots__ = (
-        "_is_numeric",
-        "_is_plain",
-        "_params",
-        "_references",
-        "_tolerance",
-        "_wants_day",
-        "is_sound",
-        "packed_options",
-        "terms",
-    )
+        "_is_numeric", "_is_plain", "_params", "_references", "_tolerance", "_wants_day", "is_sound", "packed_options", "terms",
+    )  # fmt: skip
 
     def __init__(self, terms: Terms) -> None:
         self.terms = terms

@@ -104,6 +104,6 @@ def _kernel(term: Node) -> tuple[Node, ...]:
 
 def _is_rational(node: Node) -> bool:
     try:
-        return values.exact(node) is not None
-    except (NoValue, TooComplex):
+        return values.exact_or_none(node) is not None
+    except TooComplex:
         return False

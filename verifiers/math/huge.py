@@ -71,6 +71,15 @@ def same(reference: Node, answer: Node) -> bool:
         return bool(abs(again.log - right.log) <= mpmath.ldexp(1, needed + 64 - bits))
 
 
+def has_logarithm(node: Node) -> bool:
+    """Whether a constant can be told from others by its logarithm."""
+    with mp.workprec(_FIRST_BITS):
+        try:
+            return bool(_logarithm(node))
+        except (NoValue, TooComplex):
+            return False
+
+
 def close(reference: Node, answer: Node, absolute: float, relative: float) -> bool:
     """Whether two constants that are not equal, of which one is too large or too small, differ by no more than one of the bounds.
 
@@ -278,13 +287,6 @@ def _is_zero(node: Node) -> bool:
 
 
 _RULES: Mapping[str, Callable[..., Logarithm]] = {
-    "*": _product,
-    "/": _quotient,
-    "neg": _negative,
-    "^": _power,
-    "root": _root,
-    "!": _factorial,
-    "binom": _binomial,
-    "log": _log,
-    "+": _sum,
-}
+    "*": _product, "/": _quotient, "neg": _negative, "^": _power, "root": _root, "!": _factorial, "binom": _binomial,
+    "log": _log, "+": _sum,
+}  # fmt: skip

@@ -8,11 +8,10 @@ set has two readings if 0 makes a difference.
 
 import math
 from collections.abc import Sequence
-from fractions import Fraction
 
 from verifiers.math import values
 from verifiers.math.reals import Piece, reals
-from verifiers.math.tree import Node, TooComplex
+from verifiers.math.tree import Node, TooComplex, infinite, number
 from verifiers.math.values import NoValue
 
 Span = tuple[int | None, int | None]
@@ -57,7 +56,7 @@ def listed(spans: Sequence[Span]) -> Node | None:
     for low, high in spans:
         if low is None or high is None or len(elements) + high - low > _MAX_LISTED:
             return None
-        elements += [_number(value) for value in range(low, high + 1)]
+        elements += [number(value) for value in range(low, high + 1)]
     return Node("brace", tuple(elements)) if elements else Node("sym", leaf="emptyset")
 
 
@@ -69,14 +68,9 @@ def _set_name(node: Node) -> str:
 
 def _span(piece: Piece) -> Span | None:
     """The integers in an interval; None when there are none."""
-    low = None if _is_infinite(piece.low) else _ceiling(piece.low, piece.low_open)
-    high = None if _is_infinite(piece.high) else -_ceiling(Node("neg", (piece.high,)), piece.high_open)
+    low = None if infinite(piece.low) else _ceiling(piece.low, piece.low_open)
+    high = None if infinite(piece.high) else -_ceiling(Node("neg", (piece.high,)), piece.high_open)
     return None if low is not None and high is not None and low > high else (low, high)
-
-
-def _is_infinite(node: Node) -> bool:
-    operand = node.args[0] if node.kind == "neg" else node
-    return operand.kind == "const" and operand.leaf == "infty"
 
 
 def _ceiling(node: Node, is_strict: bool) -> int:
@@ -107,8 +101,3 @@ def _from(spans: Sequence[Span], lowest: int | None) -> tuple[Span, ...]:
         else:
             joined.append((low, high))
     return tuple(joined)
-
-
-def _number(value: int) -> Node:
-    number = Node("num", leaf=Fraction(abs(value)))
-    return Node("neg", (number,)) if value < 0 else number

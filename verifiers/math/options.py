@@ -1,6 +1,6 @@
 """The options of a comparison: tolerances, units, order, form."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from operator import attrgetter
 from typing import Any, Literal
 
@@ -57,9 +57,6 @@ class Options:
     def has_decimal_comma(self) -> bool:
         """Whether a number is written as 1.234,5."""
         return self.locale not in POINT_LANGUAGES
-
-    def without_tolerance(self) -> "Options":
-        return replace(self, abs_tol=0.0, rel_tol=0.0)
 
 
 _FIELDS = attrgetter(*(field.name for field in fields(Options)))

@@ -14,7 +14,7 @@ from itertools import product
 from verifiers.math import values
 from verifiers.math.reals import ALL, Piece, Reals, complement, reals, united
 from verifiers.math.restrictions import inside_of
-from verifiers.math.tree import Node, replace_names
+from verifiers.math.tree import Node, number, replace_names
 from verifiers.math.values import NoValue
 from verifiers.math.values.rational import exact_or_none
 
@@ -70,7 +70,7 @@ def _same_by_remainders(reference: Node, answer: Node, modulus: int, equal: Equa
     conditions = (case.args[1] for node in (reference, answer) if node.kind == "cases" for case in node.args)
     name = next(of[0] for condition in conditions if (of := _class(condition)))
     for remainder in range(modulus):
-        whole = Node("+", (Node("*", (_number(modulus), Node("sym", leaf=name))), _number(remainder)))
+        whole = Node("+", (Node("*", (number(modulus), Node("sym", leaf=name))), number(remainder)))
         sides = [_for_remainder(node, remainder) for node in (reference, answer)]
         if None in sides and sides != [None, None]:
             return False
@@ -91,10 +91,6 @@ def _for_remainder(node: Node, remainder: int) -> Node | None:
         elif (of := _class(condition)) and remainder % of[2] == of[1]:
             return value
     return otherwise
-
-
-def _number(value: int) -> Node:
-    return Node("num", leaf=Fraction(value))
 
 
 _OTHERWISE = Node("text", leaf="otherwise")

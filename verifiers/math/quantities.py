@@ -16,7 +16,6 @@ from fractions import Fraction
 from verifiers.math import moments, units, values
 from verifiers.math.options import UnitPolicy
 from verifiers.math.tree import Node
-from verifiers.math.values import NoValue
 
 Equal = Callable[[Node, Node], bool]
 _ANY_COUNT = frozenset(
@@ -63,10 +62,7 @@ def _converted(value: Node, source: str, target: str) -> Node | None:
     factor = units.pi_factor(source, target)
     if factor is not None:
         return _times(value, *factor)
-    try:
-        exact = values.exact(value)
-    except NoValue:
-        return None
+    exact = values.exact_or_none(value)
     converted = None if exact is None else units.convert(exact, source, target)
     return None if converted is None else Node("num", leaf=converted)
 
@@ -101,10 +97,7 @@ def _split(node: Node) -> tuple[Node, Counter[str]] | None:
     for factor, sign in _factors(node, 1):
         base, power = factor, 1
         if factor.kind == "^" and factor.args[0].kind == "sym":
-            try:
-                exponent = values.exact(factor.args[1])
-            except NoValue:
-                return None
+            exponent = values.exact_or_none(factor.args[1])
             if exponent is None or exponent.denominator != 1 or abs(exponent) > _MAX_EXPONENT:
                 return None
             base, power = factor.args[0], exponent.numerator
@@ -132,10 +125,7 @@ def added(items: tuple[Node, ...]) -> Node | None:
         return None
     amounts: list[tuple[Fraction, str]] = []
     for item in items:
-        try:
-            value = values.exact(item.args[0])
-        except NoValue:
-            return None
+        value = values.exact_or_none(item.args[0])
         if value is None:
             return None
         amounts.append((value, str(item.leaf)))

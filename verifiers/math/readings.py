@@ -17,7 +17,7 @@ from verifiers.chemistry.answers import Chemical
 from verifiers.commitment import names_alternatives, names_several
 from verifiers.math import units, values
 from verifiers.math.reader.counts import count
-from verifiers.math.tree import Node, replace_names
+from verifiers.math.tree import Node, replace_names, with_parts
 
 Read = Callable[[str], Node]
 
@@ -29,7 +29,7 @@ class Reading:
     text: str
     node: Node
     is_large: bool = False
-    """Whether its value is beyond the limits of computation."""
+    """Whether its value is beyond the limits of computation, and its logarithm, too."""
     chemical: Chemical | None = None
     """What a reference is in chemistry, if it can be read as a formula, an equation, a configuration or a name."""
     is_chemical: bool = False
@@ -109,18 +109,16 @@ def _with_unit(node: Node) -> Node | None:
 
 def _as_factors(node: Node, names: frozenset[str]) -> Node:
     """`h(x)` as h · x, for each h that is a letter of its own on the other side."""
-    args = tuple(_as_factors(arg, names) for arg in node.args)
-    if node.kind == "apply" and str(node.leaf) in names and len(args) == 1:
-        return Node("*", (Node("sym", leaf=node.leaf), *args))
-    return node if args == node.args else Node(node.kind, args, node.leaf)
+    node = with_parts(node, lambda part: _as_factors(part, names))
+    is_factor = node.kind == "apply" and str(node.leaf) in names and len(node.args) == 1
+    return Node("*", (Node("sym", leaf=node.leaf), *node.args)) if is_factor else node
 
 
 def _as_letters(node: Node, names: frozenset[str]) -> Node:
     """A seeming unit as the product of its letters, if the other side has all of them as variables."""
-    args = tuple(_as_letters(arg, names) for arg in node.args)
-    if node.kind == "quantity" and set(str(node.leaf)) <= names:
-        return Node("*", (*args, *(Node("sym", leaf=letter) for letter in str(node.leaf))))
-    return node if args == node.args else Node(node.kind, args, node.leaf)
+    node = with_parts(node, lambda part: _as_letters(part, names))
+    is_product = node.kind == "quantity" and set(str(node.leaf)) <= names
+    return Node("*", (*node.args, *(Node("sym", leaf=letter) for letter in str(node.leaf)))) if is_product else node
 
 
 def _has_long_name(node: Node) -> bool:
@@ -131,8 +129,7 @@ def _has_long_name(node: Node) -> bool:
 
 def _as_counts(node: Node) -> Node:
     """Read numbers of combinations and arrangements: C_n^k, C(n, k), A_n^k, P(n, k)."""
-    args = tuple(_as_counts(arg) for arg in node.args)
-    node = node if args == node.args else Node(node.kind, args, node.leaf)
+    node = with_parts(node, _as_counts)
     if node.kind == "^" and node.args[0].kind == "sym" and (match := _CHOOSE.fullmatch(str(node.args[0].leaf))):
         return count(match[1], Node("num", leaf=Fraction(match[2])), node.args[1]) or node
     if node.kind == "apply" and node.leaf in ("C", "A", "P") and len(node.args) == 1 and node.args[0].kind == "list":

@@ -261,20 +261,10 @@ def _chain(node: Node) -> Reals | None:
 
 
 _READERS: dict[str, Callable[[Node], Reals | None]] = {
-    "sym": _line,
-    "apply": _nonzero,
-    "union": _union,
-    "or": _union,
-    "cap": _intersection,
-    "setminus": _difference,
-    "suchthat": _such_that,
-    "in": _membership,
-    "list": _comma,
-    "!=": _unequal,
-    "chain": _chain,
-    **dict.fromkeys(PAIRS, _interval),
-    **dict.fromkeys(FLIPPED, _inequality),
-}
+    "sym": _line, "apply": _nonzero, "union": _union, "or": _union, "cap": _intersection, "setminus": _difference,
+    "suchthat": _such_that, "in": _membership, "list": _comma, "!=": _unequal, "chain": _chain,
+    **dict.fromkeys(PAIRS, _interval), **dict.fromkeys(FLIPPED, _inequality),
+}  # fmt: skip
 
 
 # --- sets with constant endpoints

@@ -17,7 +17,8 @@ from math import isfinite
 
 from verifiers.math import values
 from verifiers.math.reals import PAIRS
-from verifiers.math.tree import Node, TooComplex, replace_names
+from verifiers.math.rounding import places
+from verifiers.math.tree import Node, TooComplex, replace_names, with_parts
 from verifiers.math.values import NoValue
 
 _NEGATIONS = ("neg", "lnot")
@@ -351,13 +352,9 @@ def last_place(node: Node) -> Fraction | None:
 
 
 def _place_of(value: Fraction) -> Fraction | None:
-    bottom, decimals = value.denominator, 0
-    while bottom % 10 == 0 or bottom % 5 == 0 or bottom % 2 == 0:
-        bottom = bottom // 10 if bottom % 10 == 0 else bottom // 5 if bottom % 5 == 0 else bottom // 2
-        decimals += 1
-    if bottom != 1:
+    if (decimals := places(value)) is None:
         return None
-    if value.denominator > 1:
+    if decimals:
         return Fraction(1, 10**decimals)
     zeros = len(str(value.numerator)) - len(str(value.numerator).rstrip("0")) if value else 0
     return Fraction(10**zeros)
@@ -417,8 +414,7 @@ def _with_unknowns(nodes: Sequence[Node]) -> list[Node]:
 def _with_letters(node: Node, letters: dict[Node, Node]) -> Node:
     if node.kind == "apply":
         return letters.setdefault(node, Node("sym", leaf=f"unknown {len(letters)}"))
-    args = tuple(_with_letters(arg, letters) for arg in node.args)
-    return Node(node.kind, args, node.leaf) if args else node
+    return with_parts(node, lambda part: _with_letters(part, letters))
 
 
 def same_when_solved(reference: Sequence[Node], answer: Sequence[Node]) -> bool:

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-_MAX_PLACES = 30
+_MAX_PLACES = 100
 
 
 def is_rounded(rounded: Fraction, value: Fraction, as_decimal: bool) -> bool:

@@ -96,7 +96,7 @@ def _time(sentence: Sentence) -> Span | None:
     for start in range(1, len(sentence.words)):
         first = sentence.words[start].start
         time_text = sentence.text[first : sentence.end].rstrip(" .!")
-        if sentence.ends_in(_LEADS_TO_TIME, start) is not None and time_of_day(time_text) is not None:
+        if sentence.ends_in(start, *_LEADS_TO_TIME) is not None and time_of_day(time_text) is not None:
             return first, first + len(time_text)
     return None
 

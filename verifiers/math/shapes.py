@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from verifiers.commitment.latex import split
 from verifiers.math import values
 from verifiers.math.members import LISTS
 from verifiers.math.reals import PAIRS
@@ -15,22 +16,7 @@ _NO_SOLUTION = ("no solution", "empty set", "none", "no real root")
 _EVERYTHING = ("all real numbers", "all real number")
 TUPLES = (*PAIRS, "matrix")
 """Kinds of nodes whose elements have fixed places."""
-STRUCTURES = frozenset(
-    (
-        "union",
-        "cap",
-        "setminus",
-        "ratio",
-        "suchthat",
-        "matrix",
-        "matrixv",
-        "matrixB",
-        "matrixV",
-        "text",
-        "cases",
-        "case",
-    )
-)
+STRUCTURES = split("union cap setminus ratio suchthat matrix matrixv matrixB matrixV text cases case")
 """Kinds of nodes that are equal if their parts are."""
 
 

@@ -8,8 +8,7 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
-import yaml
-
+from verifiers import tables
 from verifiers.commitment import ABSENCES, Channel, ExtractionParams, extract, in_signs
 from verifiers.commitment.cues import Kind, cues, phrases, words
 from verifiers.commitment.wording import places
@@ -102,7 +101,7 @@ def unanswered(text: str) -> str | None:
 
 @cache
 def _remarks() -> dict[str, str]:
-    kinds = yaml.safe_load(Path(__file__).with_name("unanswered.yaml").read_text("utf-8"))
+    kinds = tables.read(Path(__file__).with_name("unanswered.yaml"))
     return {word_key(remark): kind for kind, entries in kinds.items() for entry in entries for remark in phrases(entry)}
 
 

@@ -34,17 +34,10 @@ _DIGITS = (30, 60)
 _MAX_TERMS = 1_000
 _CONSTANTS = {"pi": sympy.pi, "e": sympy.E, "i": sympy.I, "infty": sympy.oo}
 _ARITHMETIC: dict[str, Callable[..., Any]] = {
-    "+": sympy.Add,
-    "*": sympy.Mul,
-    "^": sympy.Pow,
-    "/": lambda top, bottom: top / bottom,
-    "neg": lambda value: -value,
-    "%": lambda value: value / 100,
-    "root": lambda value, degree: sympy.Pow(value, 1 / degree),
-    "!": sympy.factorial,
-    "abs": sympy.Abs,
-    "binom": sympy.binomial,
-}
+    "+": sympy.Add, "*": sympy.Mul, "^": sympy.Pow, "/": lambda top, bottom: top / bottom, "neg": lambda value: -value,
+    "%": lambda value: value / 100, "root": lambda value, degree: sympy.Pow(value, 1 / degree), "!": sympy.factorial,
+    "abs": sympy.Abs, "binom": sympy.binomial,
+}  # fmt: skip
 _NAMED = {
     "sin": sympy.sin, "cos": sympy.cos, "tan": sympy.tan, "cot": sympy.cot, "sec": sympy.sec, "csc": sympy.csc,
     "sinh": sympy.sinh, "cosh": sympy.cosh, "tanh": sympy.tanh, "arcsin": sympy.asin, "arccos": sympy.acos,
@@ -73,7 +66,7 @@ def same(reference: Node, answer: Node) -> bool:
     if lhs is not None and rhs is not None:
         lhs, rhs = with_elements(lhs, rhs)
         verdict = _decided(lhs, rhs)
-        if verdict and not (is_finite(lhs) and is_finite(rhs)) and not same_notation(lhs, rhs, _same_value):
+        if verdict and not (is_finite(lhs) and is_finite(rhs)) and not same_notation(lhs, rhs, values.surely_same):
             verdict = _same_beside_breaks(lhs, rhs)
         if verdict is not None:
             return verdict
@@ -99,7 +92,7 @@ def _is_unknown(tree: Node) -> bool:
 
 def _decided(lhs: Node, rhs: Node) -> bool | None:
     """The decision by notation and numbers; None if they do not decide."""
-    if same_notation(lhs, rhs, _same_value):
+    if same_notation(lhs, rhs, values.surely_same):
         return True
     if is_finite(lhs) and is_finite(rhs):
         try:
@@ -109,13 +102,6 @@ def _decided(lhs: Node, rhs: Node) -> bool | None:
     if _is_unknown(lhs) or _is_unknown(rhs):
         return None
     return _same_by_numbers(lhs, rhs)
-
-
-def _same_value(first: Node, second: Node) -> bool:
-    try:
-        return values.same(first, second)
-    except (NoValue, TooComplex):
-        return False
 
 
 def _same_by_numbers(lhs: Node, rhs: Node) -> bool | None:

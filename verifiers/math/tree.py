@@ -1,6 +1,6 @@
 """The result of reading an answer: a tree of nodes, or one of two refusals."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 
 import msgspec
@@ -44,6 +44,18 @@ class Node(msgspec.Struct, frozen=True, cache_hash=True):
                 waiting += node.args[::-1]
 
 
+def number(value: Fraction | int) -> Node:
+    """A number as a node."""
+    size = Node("num", leaf=abs(Fraction(value)))
+    return Node("neg", (size,)) if value < 0 else size
+
+
+def infinite(node: Node) -> int:
+    """1 for infinity, -1 for minus infinity, 0 for anything else."""
+    sign, operand = (-1, node.args[0]) if node.kind == "neg" else (1, node)
+    return sign if operand.kind == "const" and operand.leaf == "infty" else 0
+
+
 def show(node: Node) -> str:
     """A node in prefix form, for people; a number with very many digits is shown as their count."""
     if not node.args:
@@ -61,11 +73,16 @@ def _written(leaf: Leaf) -> str:
     return str(leaf)
 
 
+def with_parts(node: Node, change: Callable[[Node], Node]) -> Node:
+    """The same node with each of its parts changed."""
+    if not node.args:
+        return node
+    args = tuple(map(change, node.args))
+    return node if args == node.args else Node(node.kind, args, node.leaf)
+
+
 def replace_names(node: Node, replacements: Mapping[str, Node]) -> Node:
     """The same tree with other nodes in place of names."""
     if node.kind == "sym" and str(node.leaf) in replacements:
         return replacements[str(node.leaf)]
-    if not node.args:
-        return node
-    args = tuple(replace_names(arg, replacements) for arg in node.args)
-    return node if args == node.args else Node(node.kind, args, node.leaf)
+    return with_parts(node, lambda part: replace_names(part, replacements))

@@ -11,45 +11,15 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from verifiers.commitment.latex import COMMAND
+from verifiers.commitment.latex import COMMAND, split
 
 _WORD = re.compile(r"(?<![\\a-zA-Z])[^\W\d_]+")
 _WRITING = re.compile(
     r"\\(?:text|textbf|textit|mathrm|mathbf|mathit|operatorname|mbox|left|right|displaystyle|,|;|!|:| )\*?"
 )
-_ARITHMETIC = frozenset(
-    [
-        "frac",
-        "dfrac",
-        "tfrac",
-        "cfrac",
-        "sqrt",
-        "cdot",
-        "times",
-        "div",
-        "pm",
-        "infty",
-        "cup",
-        "cap",
-        "circ",
-        "degree",
-        "ln",
-        "log",
-        "exp",
-        "begin",
-        "end",
-        "quad",
-        "qquad",
-        "le",
-        "leq",
-        "ge",
-        "geq",
-        "ne",
-        "neq",
-        "lt",
-        "gt",
-        "in",
-    ]
+_ARITHMETIC = split(
+    "frac dfrac tfrac cfrac sqrt cdot times div pm infty cup cap circ degree ln log exp begin end quad qquad le leq "
+    "ge geq ne neq lt gt in"
 )
 _RELATION = re.compile(r"\\(?:leq?|geq?|neq?|lt|gt|in|equiv|approx|sim|subset\w*)(?![a-zA-Z])|[=<>≤≥≠∈≈]")
 _SIDES = {"\\le": "≤", "\\leq": "≤", "\\ge": "≤", "\\geq": "≤", "≥": "≤", ">": "<", "\\gt": "<", "\\lt": "<"}

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from verifiers.base import InvalidItem
+from verifiers.commitment.behind import takes_back
 from verifiers.nemo_gym.rollouts import Judgement, Rollout
 from verifiers.rules.documents import Unreadable, read_json_at
 
@@ -26,9 +27,7 @@ def calendar(rollout: Rollout) -> Judgement:
             "bad_row", "the row needs 'exp_cal_state' as an object with an event; without one any text is right"
         )
     constraints = {name: _wanted(event) for name, event in expected.items()}
-    if not rollout.text:
-        return Judgement(0.0, None, "no_answer")
-    events = _events(rollout.text)
+    events = None if takes_back(rollout.text) else _events(rollout.text)
     if events is None:
         return Judgement(0.0, None, "no_answer")
     times = sorted((event[1], event[1] + event[2]) for event in events.values())

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from verifiers.base import InvalidItem
+from verifiers.commitment.behind import takes_back
 from verifiers.nemo_gym.patterns import compile_all
 from verifiers.nemo_gym.rollouts import Judgement, Rollout
 
@@ -86,7 +87,7 @@ def _spans(pattern: Any, grammar: str, text: str) -> Sequence[Any]:
 def _fault(text: str, spans: Sequence[Any], grammar: str) -> str | None:
     """Why the form of the citations is wrong."""
     answer, uncited = _blanked(text, spans, keeps_claim=True), _blanked(text, spans, keeps_claim=False)
-    if not re.search(r"\w", answer):
+    if not re.search(r"\w", answer) or (spans and takes_back(text[spans[-1].start() :])):
         return "no_answer"
     if _ATTEMPT.search(uncited):
         return "malformed_citation"

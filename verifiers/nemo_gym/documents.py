@@ -10,6 +10,7 @@ from xml.parsers import expat
 import yaml
 
 from verifiers.base import InvalidItem
+from verifiers.commitment.behind import takes_back
 from verifiers.nemo_gym.patterns import compile_all
 from verifiers.nemo_gym.rollouts import Judgement, Rollout, parsed
 from verifiers.rules import documents
@@ -50,7 +51,8 @@ def structeval(rollout: Rollout) -> Judgement:
     if form not in _READERS:
         raise InvalidItem("bad_row", f"the row's 'output_type' must be one of {', '.join(_READERS)}")
     try:
-        document = _READERS[form](_code(rollout.text, form))
+        is_open = "```" in rollout.text and takes_back(rollout.text)
+        document = None if is_open else _READERS[form](_code(rollout.text, form))
     except (documents.Unreadable, yaml.YAMLError, ValueError, csv.Error, RecursionError):
         document = None
     if not document:

@@ -9,6 +9,7 @@ from typing import Final
 from rapidfuzz.distance import Levenshtein
 
 from verifiers.base import InvalidItem
+from verifiers.commitment.affirmed import names
 from verifiers.nemo_gym.rollouts import Judgement, Rollout
 from verifiers.nemo_gym.stems import stem
 from verifiers.rules.qa.similarity import common_subsequence, edits
@@ -62,7 +63,7 @@ def equivalence_rule(rollout: Rollout) -> Judgement:
 def ruler(rollout: Rollout) -> Judgement:
     """The share of the references that stand in the answer; for questions, whether one does (RULER)."""
     references, answer = rollout.texts("outputs"), rollout.text.lower()
-    hits = [float(text.lower() in answer) for text in references]
+    hits = [float(names(answer, text.lower())) for text in references]
     is_question = rollout.get("subset", str) in ("qa_1", "qa_2")
     return Judgement(max(hits) if is_question else sum(hits) / len(hits), rollout.text)
 
@@ -122,7 +123,7 @@ def vlm_eval_kit(rollout: Rollout) -> Judgement:
         "".join(text.split()) if formula else text.lower().strip().replace("\n", " ")
         for text in (rollout.text, *rollout.texts("answer"))
     )
-    return Judgement(float(any(text in answer for text in references)), rollout.text)
+    return Judgement(float(any(names(answer, text) for text in references)), rollout.text)
 
 
 def rolemrc(rollout: Rollout) -> Judgement:
@@ -203,7 +204,7 @@ def _f1(answered: set[str], expected: set[str]) -> float:
 
 
 def _near(answer: str, reference: str) -> float:
-    if reference in answer:
+    if names(answer, reference):
         return 1.0
     words = reference.split()
     return max(0.0, 1 - Levenshtein.distance(answer.split(), words) / len(words)) if words else 0.0

@@ -9,6 +9,7 @@ from typing import Any, Final
 import yaml
 
 from verifiers.base import InvalidItem
+from verifiers.commitment.behind import is_taken_back
 from verifiers.nemo_gym.patterns import compile_all
 from verifiers.nemo_gym.rollouts import Judgement, Rollout
 
@@ -80,7 +81,8 @@ def _captured(rollout: Rollout) -> str | None:
         if compiled.groups != 1:
             raise InvalidItem("bad_row", "the row's 'output_regex' must have one group")
     matches = list(compiled.finditer(rollout.text))
-    return (matches[-1].group(1) or "").strip() if matches else None
+    stands = bool(matches) and not is_taken_back(rollout.text, matches[-1].end())
+    return (matches[-1].group(1) or "").strip() if stands else None
 
 
 def _truth(text: str) -> float | None:
@@ -108,17 +110,13 @@ def _within(absolute: str | None, relative: str | None, default: float) -> Calla
     return compare
 
 
-def _same_words(value: Any, expected: Any, _: Mapping[str, Any]) -> bool:
-    return str(value).lower().split() == str(expected).lower().split()
-
-
 _RULES: Final[Mapping[str, Callable[..., bool]]] = {
     "exact": lambda value, wanted, _: math.isfinite(value) and round(value) == round(float(wanted)),
     "isclose": _within("abs_tol", "rel_tol", _CLOSE),
     "abs_window": _within("abs_tol", None, 0.0),
     "rel_window": _within(None, "rel_tol", 0.0),
     "bool_eq": lambda value, wanted, _: value == _truth(str(wanted)),
-    "string_eq": _same_words,
+    "string_eq": lambda value, wanted, _: str(value).lower().split() == str(wanted).lower().split(),
 }
 """Whether a value is right, by the name of the rule."""
 _PARSERS: Final[Mapping[str, Callable[[str], Any]]] = {"bool": _truth, "words": str}

@@ -11,20 +11,13 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-import yaml
-
+from verifiers import tables
 from verifiers.commitment.amounts import is_counter
 from verifiers.commitment.language import languages_of
 from verifiers.commitment.latex import any_of
 
-_ADDED = {
-    "half": Fraction(1, 2),
-    "third": Fraction(1, 3),
-    "quarter": Fraction(1, 4),
-    "three_quarters": Fraction(3, 4),
-}
+_ADDED = {"half": Fraction(1, 2), "third": Fraction(1, 3), "quarter": Fraction(1, 4), "three_quarters": Fraction(3, 4)}
 _BEFORE = "before"
 _ENGLISH_TOO = {"tiers": "fr", "quarts": "fr"}
 _UNSPACED = "\u0e00"
@@ -107,9 +100,7 @@ def _divisor(match: re.Match[str], around: str) -> int | None:
 
 @cache
 def _words() -> Mapping[str, Mapping[str, list[str]]]:
-    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-    table: Any = yaml.load(Path(__file__).with_name("fractions.yaml").read_text("utf-8"), Loader=loader)  # noqa: S506  # texts alone
-    return table  # type: ignore[no-any-return]  # the file is ours
+    return tables.read(Path(__file__).with_name("fractions.yaml"))
 
 
 def _listed() -> Iterator[tuple[str, str]]:

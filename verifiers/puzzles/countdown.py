@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple
 
 from verifiers.base import Example, Item, Resources, Status, Verdict
 from verifiers.commitment import Channel
-from verifiers.commitment.cues import Kind
+from verifiers.commitment.cues import Kind, kinds
 from verifiers.commitment.stance import Sentence
 from verifiers.puzzles import arithmetic, notation, puzzle
 from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules, decoded, field, malformed
@@ -200,9 +200,7 @@ _SIGNS = frozenset(",")
 _NEXT_SENTENCE = re.compile(r"[.!] +[A-Z]")
 _GOES_WITH = frozenset([Kind.BECAUSE, Kind.FITS, Kind.CHOOSE, Kind.ASIDE])
 _EQUALS = frozenset([Kind.IS, Kind.CHOOSE])
-_OPEN = frozenset(
-    [Kind.NOT, Kind.EXCEPT, Kind.DOUBT, Kind.MAYBE, Kind.IF, Kind.OR, Kind.NO, Kind.BUT, Kind.WRONG, Kind.OTHER]
-)
+_OPEN = kinds("not except doubt maybe if or no but wrong other")
 
 
 def _expression_start(line: str) -> int:

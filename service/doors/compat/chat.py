@@ -20,7 +20,7 @@ import msgspec
 from starlette.types import Receive, Scope, Send
 
 from service.doors.asgi.request_body import cancelled_on_disconnect, read_body
-from service.doors.routes.openapi_parts import JSON, Refusal, answer_of, body_of, refused
+from service.doors.routes.openapi_parts import JSON, Operation, Refusal, describe
 from service.errors import BadRequest, MethodNotAllowed, NotFound, TooLarge, Unprocessable
 from service.json_slices import excess
 from service.limits.admission import Admission
@@ -233,57 +233,49 @@ _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(_Kept)
 
 
-def operations(refusal: Refusal) -> JSON:
-    """Describes both routes in the OpenAPI document. `refusal` describes an answer in our own form."""
-    wrong = {
-        400: "Not JSON, or nothing the endpoint can take",
-        404: "No such model, or no judge models are configured",
-        408: "The body stopped coming",
-        413: "A larger body than a request may have",
-        415: "A Content-Type or Content-Encoding that is not known",
-        422: "No messages, or no model",
-        429: "Too much in flight here, or at the endpoints",
-        502: "The endpoint failed",
-        503: "Shutting down, or no endpoint is healthy",
-        504: "No answer in time",
-    }
-    answer = {"content": {"application/json": {"schema": {"type": "object"}}, "text/event-stream": {}}}
-    request = {
-        "type": "object",
-        "properties": {
-            "model": {"type": "string", "description": "A pool, or a name of proxy.models"},
-            "messages": {"type": "array", "minItems": 1, "items": {}},
-            "stream": {"type": "boolean"},
+_REQUEST: JSON = {
+    "type": "object",
+    "properties": {
+        "model": {"type": "string", "description": "A pool, or a name of proxy.models"},
+        "messages": {"type": "array", "minItems": 1, "items": {}},
+        "stream": {"type": "boolean"},
+    },
+    "required": ["model", "messages"],
+}
+_NO_MODEL = "No such model, or no judge models are configured"
+_OPERATIONS = (
+    Operation(
+        *("POST", CHAT, "judges", "chat_completions", "Ask a judge model"),
+        "A caller's own prompt through a pool of judge models, in OpenAI's form, errors of endpoints included. Replies to "
+        "deterministic requests are kept; see the header `x-rewardline-cache`.",
+        {200: ("The endpoint's reply", {"application/json": {"type": "object"}, "text/event-stream": {}})},
+        {"application/json": _REQUEST},
+        {
+            "model": "judges",
+            "temperature": 0,
+            "messages": [{"role": "user", "content": "Is 0.5 a half? yes or no"}],
         },
-        "required": ["model", "messages"],
-    }
-    example = {
-        "model": "judges",
-        "temperature": 0,
-        "messages": [{"role": "user", "content": "Is 0.5 a half? yes or no"}],
-    }
-    ask = {
-        "tags": ["judges"],
-        "summary": "Ask a judge model",
-        "description": "A caller's own prompt through a pool of judge models, in OpenAI's form, errors of endpoints "
-        "included. Replies to deterministic requests are kept; see the header `x-rewardline-cache`.",
-        "operationId": "chat_completions",
-        "requestBody": body_of(request, example),
-        "responses": {
-            "200": {"description": "The endpoint's reply", **answer},
-            **refused(wrong, lambda about: _either(refusal(about))),
+        refusals={
+            400: "Not JSON, or nothing the endpoint can take",
+            404: _NO_MODEL,
+            422: "No messages, or no model",
+            429: "Too much in flight here, or at the endpoints",
+            502: "The endpoint failed",
+            503: "Shutting down, or no endpoint is healthy",
+            504: "No answer in time",
         },
-    }
-    listing = {
-        "tags": ["judges"],
-        "summary": "List the pools of judge models",
-        "operationId": "list_models",
-        "responses": {
-            "200": answer_of("As OpenAI lists models", {}),
-            "404": refusal("No judge models are configured"),
-        },
-    }
-    return {CHAT: {"post": ask}, MODELS: {"get": listing}}
+    ),
+    Operation(
+        *("GET", MODELS, "judges", "list_models", "List the pools of judge models", ""),
+        {200: ("As OpenAI lists models", {"application/json": {}})},
+        refusals={404: _NO_MODEL},
+    ),
+)
+
+
+def paths(refusal: Refusal) -> tuple[JSON, JSON]:
+    """The paths, and the schemas that they refer to. `refusal` describes an answer in our own form."""
+    return describe(_OPERATIONS, lambda about: _either(refusal(about)))
 
 
 def _either(refusal: JSON) -> JSON:

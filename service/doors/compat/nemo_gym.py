@@ -266,6 +266,8 @@ class NeMoGym(Door):
             if options.on_failed == "mask":
                 return echoed | _masked(echoed, result)
             raise NotJudged(f"_ng_failure_class {_FAILURE_CLASS}: {failure_text(result)}", retry_after_s=1.0)
+        if result.reason == "unroutable" and server is None:
+            raise Unprocessable(f"{failure_text(result)}; or name its server in the URL ({_BASE}/SERVER/verify)")
         check([result])
         return {**echoed, **msgspec.to_builtins(_verified(result))}
 

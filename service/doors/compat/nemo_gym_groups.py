@@ -81,18 +81,24 @@ def member(item: ScoreItem, given: str | msgspec.UnsetType, row: JSON, *, is_com
     Raises:
         Unprocessable: the option `group` has no size, or is not that of a group.
     """
-    fields = options_of(given, **(_USUAL if is_compared else {}))
+    index, response = row.get("_ng_rollout_index"), row.get("response")
+    # A circle goes by the indexes, as in the original.
+    order = {} if index is None or not is_compared else {"seed": None}
+    fields = options_of(given, **(_USUAL if is_compared else {}), **order)
     if "size" not in fields:
         raise refusal(["group"], 'the URL needs group={"size": 16}, the number of rollouts of each prompt')
+    cohort, attempt = row.get("_ng_group_id"), row.get("_ng_group_attempt", 0)
     task = next((row[name] for name in ("_ng_task_index", "prompt_id") if row.get(name) is not None), None)
-    response = row.get("response")
     own = response.get("id") if isinstance(response, dict) else None
-    # A trainer comes back to a task: its groups follow each other.
-    named = {"id": f"nemo_gym/{task}/{row.get('principle')}"[:256], "again": True} if task is not None else {}
-    known = [own or None, row.get("_ng_rollout_index")]
-    if known != [None, None]:  # an id alone may be that of several responses
-        fields["member"] = blake2b(encode([*known, response]), digest_size=24).hexdigest()
-    fields |= named
+    if cohort is not None:
+        fields["id"] = f"nemo_gym/{_digest(cohort, attempt)}"
+    elif task is not None:  # a trainer comes back to a task: its groups follow each other
+        fields |= {"id": f"nemo_gym/{_digest(task, row.get('principle'), item.prompt)}", "again": True}
+    if cohort is not None and index is not None:
+        fields["member"] = index
+    elif own or index is not None:  # an id alone may be that of several responses
+        place = "" if index is None else f"{str(index)[:32]:0>9}/"
+        fields["member"] = place + _digest(own or None, index, response)
     item.group = msgspec.Raw(encode(fields))
     if is_compared:
         item.params = _params({"principle": row.get("principle")})
@@ -101,6 +107,10 @@ def member(item: ScoreItem, given: str | msgspec.UnsetType, row: JSON, *, is_com
 
 def _params(fields: JSON) -> msgspec.Raw:
     return msgspec.Raw(encode({name: value for name, value in fields.items() if value is not None}))
+
+
+def _digest(*parts: Any) -> str:
+    return blake2b(encode(parts), digest_size=24).hexdigest()
 
 
 async def compare(

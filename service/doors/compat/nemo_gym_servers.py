@@ -21,14 +21,12 @@ from service.errors import Unprocessable
 from verifiers.nemo_gym import RECORDED, SERVERS, replays
 from verifiers.nemo_gym.documents import strict
 
-_GRID: Final = "expected_output"
-
 
 def _grid(row: JSON) -> JSON:
     if row.get("agent_mode") == "inductive":
         message = "rows of nvarc with 'agent_mode': 'inductive' need their program run with numpy and scipy"
         raise Unprocessable(f"{message}; they are not judged")
-    return {"verifier": "arc_grid", "reference": row.get(_GRID)}
+    return {"verifier": "arc_grid", "reference": row.get("expected_output")}
 
 
 def _molecule(row: JSON) -> JSON:
@@ -139,6 +137,8 @@ def _plain(server: str, row: JSON) -> JSON:
     way = _TABLE["verifiers"][server]
     params = {name: row[field] for name, field in way.get("fields", {}).items() if row.get(field) is not None}
     reference = row if way["reference"] == "." else row.get(way["reference"])
+    if reference is None:
+        raise Unprocessable(f"rows of NeMo-Gym's server {server!r} need {way['reference']!r}; add it")
     return {"verifier": way["verifier"], "reference": reference, "params": way.get("params", {}) | params}
 
 

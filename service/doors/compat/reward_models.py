@@ -21,7 +21,7 @@ from starlette.types import Receive, Scope, Send
 
 from service.doors.asgi.request_body import cancelled_on_disconnect, read_body
 from service.doors.compat.chat import refuse, send_json, use_of
-from service.doors.routes.openapi_parts import JSON, Refusal, answer_of, body_of, refused
+from service.doors.routes.openapi_parts import JSON, Operation
 from service.errors import MethodNotAllowed, NotFound, Unprocessable
 from service.limits.admission import Admission
 from service.settings import Settings
@@ -150,37 +150,30 @@ _asked_decoder = msgspec.json.Decoder(_Asked)
 _query_decoder = msgspec.json.Decoder(_Query)
 
 
-def operations(refusal: Refusal) -> JSON:
-    """Describes the routes in the OpenAPI document."""
-    wrong = {
-        400: "Not JSON, or a text that no endpoint can take",
-        404: "No such model, or no reward models are configured",
-        413: "A larger body than a request may have",
-        422: "Not of the shape below, or a model that takes no texts",
-        429: "The endpoints, or the service, are at their limits",
-        502: "An endpoint failed, or gave no value",
-        503: "Shutting down, or no endpoint is healthy",
-        504: "No answer in time",
-    }
+def _operation(path: str, name: str, form: str, field: str, example: JSON) -> Operation:
     texts: JSON = {"anyOf": [{"type": "string"}, {"type": "array", "minItems": 1, "items": {"type": "string"}}]}
-    named = {"type": "object", "properties": {"model": {"type": "string"}, "input": texts}, "required": ["input"]}
-    bare = {"type": "object", "properties": {"query": texts}, "required": ["query"]}
+    fields: JSON = {"model": {"type": "string"}, field: texts} if field == "input" else {field: texts}
+    return Operation(
+        *("POST", path, "judges", name, f"Values in the form of {form}"),
+        "The raw value of a reward model for texts with their chat template applied.",
+        {200: ("One value for each text, in order", {"application/json": {}})},
+        {"application/json": {"type": "object", "properties": fields, "required": [field]}},
+        example,
+        refusals={
+            400: "Not JSON, or a text that no endpoint can take",
+            404: "No such model, or no reward models are configured",
+            422: "Not of this shape, or a model that takes no texts",
+            429: "The endpoints, or the service, are at their limits",
+            502: "An endpoint failed, or gave no value",
+            503: "Shutting down, or no endpoint is healthy",
+            504: "No answer in time",
+        },
+    )
 
-    def operation(name: str, summary: str, request: JSON, example: JSON) -> JSON:
-        return {
-            "post": {
-                "tags": ["judges"],
-                "summary": summary,
-                "description": "The raw value of a reward model for texts with their chat template applied.",
-                "operationId": name,
-                "requestBody": body_of(request, example),
-                "responses": {"200": answer_of("One value for each text, in order", {}), **refused(wrong, refusal)},
-            }
-        }
 
-    one = {"model": "helpful", "input": "user: 2+2? assistant: 4"}
-    return {
-        CLASSIFY: operation("classify", "Values in the form of vLLM", named, one),
-        EMBEDDINGS: operation("reward_embeddings", "Values in the form of SGLang", named, one),
-        GET_REWARD: operation("get_reward", "Values in the form of OpenRLHF", bare, {"query": ["2+2=4"]}),
-    }
+_PAIR: Final = {"model": "helpful", "input": "user: 2+2? assistant: 4"}
+OPERATIONS: Final = (
+    _operation(CLASSIFY, "classify", "vLLM", "input", _PAIR),
+    _operation(EMBEDDINGS, "reward_embeddings", "SGLang", "input", _PAIR),
+    _operation(GET_REWARD, "get_reward", "OpenRLHF", "query", {"query": ["2+2=4"]}),
+)

@@ -22,7 +22,7 @@ from service.doors.compat.roll import Roll, open_tasks
 from service.doors.compat.run_jupyter import RunJupyter
 from service.doors.compat.slime import Slime
 from service.doors.compat.submit import Submit
-from service.doors.routes.openapi_parts import JSON, Refusal, answer_of, parameter, refused
+from service.doors.routes.openapi_parts import JSON, Refusal, parameters_of, refused
 from service.groups.scoring import GroupScorer
 from service.groups.singles import Singles
 from service.limits.admission import Admission
@@ -98,7 +98,8 @@ def _operation(route: Route, by_type: Mapping[int, JSON], schemas: JSON, refusal
         }
     wrong |= route.refusals
     answers = [route.answer, *([] if route.newer is None else [route.newer.answer])]
-    answer = answer_of("Judged", _any_of([by_type[id(answer_type)] for answer_type in answers]))
+    schema = _any_of([by_type[id(answer_type)] for answer_type in answers])
+    answer = {"description": "Judged", "content": {"application/json": {"schema": schema}}}
     operation: JSON = {
         "tags": ["doors"],
         "operationId": route.name,
@@ -130,10 +131,7 @@ def _any_of(schemas: Sequence[JSON]) -> JSON:
 
 
 def _parameters(options: JSON) -> list[JSON]:
-    return [
-        parameter(name, "query", schema, required=False, **_EXAMPLES.get(name, {}))
-        for name, schema in options.get("properties", {}).items()
-    ]
+    return [{**option, **_EXAMPLES.get(option["name"], {})} for option in parameters_of(options)]
 
 
 _EXAMPLES: Final[Mapping[str, JSON]] = {"verifier": {"example": "math"}}

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import msgspec
 from google.protobuf.message import DecodeError
+from rewardline.pb import rewardline_pb2 as pb
 
-from service.doors.grpc.pb import rewardline_pb2 as pb
 from service.errors import BadRequest, FieldError, TooLarge, Unprocessable
 from service.json_slices import MAX_IN_ITEM, SLICE_BYTES
 from service.wire import (

@@ -18,6 +18,7 @@ from google.protobuf.duration_pb2 import Duration
 from google.rpc.error_details_pb2 import RetryInfo
 from google.rpc.status_pb2 import Status
 from grpc_reflection.v1alpha import reflection
+from rewardline.pb import rewardline_pb2 as pb
 
 from service.asked import PIN_HEADER, RECEIPT_HEADER
 from service.cancellation import cancel
@@ -37,7 +38,6 @@ from service.doors.grpc.messages import (
     response_of,
     text_of,
 )
-from service.doors.grpc.pb import rewardline_pb2 as pb
 from service.doors.routes.groups import decode, size
 from service.doors.verifier_info import describe
 from service.errors import FieldError, Overloaded, RequestError, TooLarge, Unprocessable

@@ -12,13 +12,13 @@ from fastapi.openapi.utils import get_openapi
 
 from service.doors.compat import chat, openenv_openapi, reward_models, routes, run_code
 from service.doors.http.connection import MAX_HEAD_BYTES
+from service.doors.routes import audits, groups, live
 from service.doors.routes import audits_openapi as audits_document
-from service.doors.routes import groups, live
-from service.doors.routes import interactions_openapi as interactions_document
-from service.doors.routes import jobs_openapi as jobs_document
+from service.doors.routes import interactions as interactions_door
+from service.doors.routes import jobs as jobs_door
 from service.doors.routes import usage as usage_door
 from service.doors.routes import watch as watch_door
-from service.doors.routes.openapi_parts import JSON, Refusal, answer_of, body_of, documented, parameter, refused
+from service.doors.routes.openapi_parts import JSON, Operation, Refusal, describe, documented, parameter, refused
 from service.errors import Problem
 from service.tenant import FORM, RUN_PATTERN
 from service.wire import LONE_OPTIONS, NDJSON, ScoreItem, ScoreRequest, ScoreResponse
@@ -32,16 +32,14 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
         if app.openapi_schema is None:
             document = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
             shapes, components = msgspec.json.schema_components(
-                (*_shapes(), ShownMention),
-                ref_template="#/components/schemas/{name}",
+                (_documented_request(), Problem), ref_template="#/components/schemas/{name}"
             )
             # No types here: a wrong type makes only that item `invalid`, and is not a reason to refuse the request.
             components["ScoreItem"]["properties"] |= {
                 "reference": {"description": "What the response is judged against; its shape is the verifier's"},
                 "params": {"description": "The verifier's own parameters, an object; see /v1/verifiers/{name}"},
             }
-            components["Result"]["properties"]["detail"] |= _DETAIL
-            shapes = (_any_form(shapes[0], components), *shapes[1:])
+            batch = _any_form(shapes[0], components)
             components |= document.get("components", {}).get("schemas", {})
             document["components"] = {
                 "schemas": components,
@@ -49,26 +47,16 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
                     "key": {"type": "http", "scheme": "bearer", "description": "An API key, if any are set"}
                 },
             }
-            refusal = partial(_refusal, shapes[2])
-            bare = {score_path: {"post": _score_operation(shapes[0], shapes[1], refusal)}}
-            bare[run_code.PATHS[0]] = {"post": _run_code_operation(shapes[3], shapes[4], refusal)}
-            bare |= groups.operations(components, refusal)
-            bare[usage_door.PATH] = {"get": usage_door.operation(components, refusal)}
-            bare |= watch_door.operations(components, refusal)
-            bare |= chat.operations(refusal) | reward_models.operations(refusal)
-            document["paths"] = bare | document["paths"]
+            refusal = partial(_refusal, shapes[1])
             for path, operations in document["paths"].items():
                 for operation in operations.values():
                     _add_refusals(operation, path, refusal, needs_key=path not in open_paths)
-            for paths, schemas in (
-                interactions_document.paths(refusal),
-                openenv_openapi.paths(refusal),
-                jobs_document.paths(shapes[0], refusal),
-                audits_document.paths(refusal),
-                routes.document(refusal),
-                live.paths(refusal),
-            ):
-                document["components"]["schemas"] |= schemas
+            paths, more = describe(_operations(score_path, batch), refusal, audits.FixView, ShownMention, groups.GROUP)
+            more["Result"]["properties"]["detail"] |= _DETAIL
+            document["paths"] |= paths
+            components |= more
+            for paths, schemas in (chat.paths(refusal), openenv_openapi.paths(refusal), routes.document(refusal)):
+                components |= schemas
                 document["paths"] |= paths
             document["components"]["parameters"] = _HEADERS
             _add_headers(document["paths"], refusal)
@@ -86,8 +74,13 @@ def _documented_request() -> type[msgspec.Struct]:
     return documented(ScoreRequest, {list[ScoreItem]: list[item]})  # type: ignore[valid-type]  # made at run time
 
 
-def _shapes() -> Sequence[Any]:
-    return _documented_request(), ScoreResponse, Problem, run_code.RunCodeRequest, run_code.RunCodeResponse
+def _operations(score_path: str, batch: JSON) -> Sequence[Operation]:
+    """The operations of our own routes. `batch` is the schema of a batch."""
+    return (
+        *(_score_operation(score_path, batch), _RUN_CODE, *groups.OPERATIONS, usage_door.OPERATION),
+        *(*watch_door.OPERATIONS, *reward_models.OPERATIONS, *live.OPERATIONS, *interactions_door.OPERATIONS),
+        *(*jobs_door.operations(batch), *audits_document.OPERATIONS),
+    )
 
 
 def _any_form(request: dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:
@@ -174,54 +167,33 @@ def _refusal(problem: JSON, about: str) -> JSON:
     return {"description": about, "content": {"application/problem+json": {"schema": problem}}}
 
 
-def _score_operation(request: JSON, response: JSON, refusal: Refusal) -> JSON:
-    refusals = {
-        400: "Not JSON",
-        408: "The body stopped coming",
-        413: "More bytes or items than one request may hold",
-        415: "Not JSON, or an unknown Content-Encoding",
-        422: "Not of this shape; `errors` names the field",
-        429: "Too much in flight; Retry-After says when to try again",
-        503: "Shutting down",
-    }
-    example = {
-        "items": [{"verifier": "math", "response": "so it is \\boxed{\\frac12}", "reference": "0.5"}],
-        "deadline_s": 10,
-    }
-    return {
-        "tags": ["score"],
-        "summary": "Judge a batch",
-        "description": "`results[i]` belongs to `items[i]`. One item, or a list of items, is a batch too. With `Accept: application/x-ndjson` each result is a line "
-        "as soon as it is ready, with its `index`, and the summary is the last line.",
-        "operationId": "score",
-        "requestBody": body_of(request, example),
-        "responses": {
-            "200": {
-                "description": "Every item has its verdict",
-                "content": {"application/json": {"schema": response}, NDJSON: {"schema": {"type": "string"}}},
-            },
-            **refused(refusals, refusal),
+def _score_operation(path: str, batch: JSON) -> Operation:
+    return Operation(
+        *("POST", path, "score", "score", "Judge a batch"),
+        "`results[i]` belongs to `items[i]`. One item, or a list of items, is a batch too. With "
+        "`Accept: application/x-ndjson` each result is a line as soon as it is ready, with its `index`, and the summary is the "
+        "last line.",
+        {200: ("Every item has its verdict", {"application/json": ScoreResponse, NDJSON: {"type": "string"}})},
+        {"application/json": batch},
+        {
+            "items": [{"verifier": "math", "response": "so it is \\boxed{\\frac12}", "reference": "0.5"}],
+            "deadline_s": 10,
         },
-    }
+        refusals={413: "More bytes or items than one request may hold"},
+    )
 
 
-def _run_code_operation(request: JSON, response: JSON, refusal: Refusal) -> JSON:
-    refusals = {
-        400: "Not JSON",
-        408: "The body stopped coming",
-        413: "A larger body than a request may have",
+_RUN_CODE: Final = Operation(
+    *("POST", run_code.PATHS[0], "sandbox", "run_code", "Run a program"),
+    "In the shape of SandboxFusion: 200 whatever the program does; `SandboxError` when it could not be run. Requests wait for "
+    "a box instead of being refused.",
+    {200: ("How it ended", run_code.RunCodeResponse)},
+    run_code.RunCodeRequest,
+    {"code": "print(input()[::-1])", "language": "python", "stdin": "abc", "run_timeout": 5},
+    refusals={
         415: "A Content-Type or Content-Encoding that is not known",
         422: "Not of the shape below, or a language that is not known",
-        503: "Shutting down",
+        429: "",
         504: "No box was free for as long as the caller waits",
-    }
-    example = {"code": "print(input()[::-1])", "language": "python", "stdin": "abc", "run_timeout": 5}
-    return {
-        "tags": ["sandbox"],
-        "summary": "Run a program",
-        "description": "In the shape of SandboxFusion: 200 whatever the program does; `SandboxError` when it could not "
-        "be run. Requests wait for a box instead of being refused.",
-        "operationId": "run_code",
-        "requestBody": body_of(request, example),
-        "responses": {"200": answer_of("How it ended", response), **refused(refusals, refusal)},
-    }
+    },
+)

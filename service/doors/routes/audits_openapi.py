@@ -1,9 +1,9 @@
 """Describes the routes of audits of data sets in the OpenAPI document, from the types that answer them."""
 
-import msgspec
+from typing import Final
 
 from service.doors.routes import audits
-from service.doors.routes.openapi_parts import JSON, Operations, Refusal, answer_of, parameter
+from service.doors.routes.openapi_parts import Operation, parameter
 from service.wire import NDJSON
 
 _ID = parameter(
@@ -14,38 +14,32 @@ _TAG = parameter(
     required=False,
     description="The ETag of the last answer: nothing is sent while nothing has changed.",
 )
-_UNAVAILABLE = {401: "No API key, or an unknown one", 403: "The key lacks the scope `admin`", 503: "Shutting down"}
-_NONE = {404: "This replica has no audit of this id, or its hour is over"}
+_FORBIDDEN = {403: "The key lacks the scope `admin`", 503: "Shutting down"}
+_NONE = {404: "This replica has no audit of this id, or its hour is over"} | _FORBIDDEN
 _LINES = 'Lines of JSON objects, such as `{"id": "q1", "answer": "There are $\\boxed{4}$ such integers."}`'
+_TEXT = {"type": "string"}
 
-
-def paths(refusal: Refusal) -> tuple[JSON, JSON]:
-    """The paths, and the schemas that they refer to."""
-    shapes = (
-        *(audits.AuditList, audits.AuditBegun, audits.AuditView, audits.AuditEnded),
-        *(audits.PathRequest, audits.AuditOptions, audits.FixView),
-    )
-    (listed, started_type, view, ended, path, *_), schemas = msgspec.json.schema_components(
-        shapes, ref_template="#/components/schemas/{name}"
-    )
-    operation = Operations("data sets", refusal, _UNAVAILABLE).operation
-    started = answer_of("Begun", started_type)
-    started["headers"] = {"Location": {"description": "Where the audit is looked at", "schema": {"type": "string"}}}
-    listing = operation(
-        "list_audits",
-        "The audits that are kept",
+OPERATIONS: Final = (
+    Operation(
+        *("GET", audits.ALL, "data sets", "list_audits", "The audits that are kept"),
         "They are kept by the replica that ran them, for an hour after their end. Says, too, which files can be sent.",
-        {"200": answer_of("The newest first", listed)},
-        {},
-    )
-    beginning = operation(
-        "begin_audit",
-        "Audit a data set",
+        {200: ("The newest first", audits.AuditList)},
+        refusals=_FORBIDDEN,
+    ),
+    Operation(
+        *("POST", audits.ALL, "data sets", "begin_audit", "Audit a data set"),
         "The body is the file, as JSON lines or Parquet, and the query says what its columns are for; or the body is JSON "
         "that names a file below `dataset_root`. Each row is judged on right responses: its own, and one made of its "
         "reference.",
-        {"202": started},
+        {202: ("Begun", audits.AuditBegun)},
         {
+            NDJSON: _TEXT | {"minLength": 1, "description": _LINES},
+            audits.PARQUET: _TEXT | {"format": "binary"},
+            "application/json": audits.PathRequest,
+        },
+        {"path": "train.jsonl", "verifier": "math"},
+        query=audits.AuditOptions,
+        refusals={
             400: "An empty file, or not JSON",
             404: "There is no file at the path",
             408: "The file stopped coming",
@@ -53,57 +47,35 @@ def paths(refusal: Refusal) -> tuple[JSON, JSON]:
             415: "Neither JSON lines nor Parquet nor JSON, or packed",
             422: "A wrong option, verifier, recipe or path; Parquet, and pyarrow is not installed",
             429: "As many audits as may be are under way; Retry-After says when to try again",
-        },
-        parameters=[
-            parameter(name, "query", _option(schema), required=False)
-            for name, schema in schemas["AuditOptions"]["properties"].items()
-        ],
-        requestBody={
-            "required": True,
-            "content": {
-                NDJSON: {"schema": {"type": "string", "minLength": 1, "description": _LINES}},
-                audits.PARQUET: {"schema": {"type": "string", "format": "binary"}},
-                "application/json": {"schema": path, "example": {"path": "train.jsonl", "verifier": "math"}},
-            },
-        },
-    )
-    showing = operation(
-        "show_audit",
-        "Progress and findings so far",
+        }
+        | _FORBIDDEN,
+    ),
+    Operation(
+        *("GET", audits.ONE, "data sets", "show_audit", "Progress and findings so far"),
         "Ask again with the ETag of the last answer.",
-        {"200": answer_of("So far", view), "304": {"description": "Nothing has changed"}},
-        _NONE,
+        {200: ("So far", audits.AuditView), 304: ("Nothing has changed", None)},
         parameters=[_ID, _TAG],
-    )
-    cancelling = operation(
-        "cancel_audit",
-        "Cancel it",
+        refusals=_NONE,
+    ),
+    Operation(
+        *("DELETE", audits.ONE, "data sets", "cancel_audit", "Cancel it"),
         "An audit that has ended is forgotten.",
-        {"200": answer_of("Cancelled, or forgotten", ended)},
-        _NONE,
+        {200: ("Cancelled, or forgotten", audits.AuditEnded)},
         parameters=[_ID],
-    )
-    page = {"description": "The page", "content": {"text/html": {"schema": {"type": "string"}}}}
-    reporting = operation(
-        *("report_audit", "The report as one HTML file", "It holds no script and loads nothing."),
-        *({"200": page}, _NONE),
+        refusals=_NONE,
+    ),
+    Operation(
+        *("GET", audits.REPORT, "data sets", "report_audit", "The report as one HTML file"),
+        "It holds no script and loads nothing.",
+        {200: ("The page", {"text/html": _TEXT})},
         parameters=[_ID],
-    )
-    lines = {"description": "A `FixView` in each line", "content": {NDJSON: {"schema": {"type": "string"}}}}
-    fixing = operation(
-        *("fixes_of_audit", "Plainer values for parts of rows", "The first 50,000 of them, in the order of the rows."),
-        *({"200": lines}, _NONE),
+        refusals=_NONE,
+    ),
+    Operation(
+        *("GET", audits.FIXES, "data sets", "fixes_of_audit", "Plainer values for parts of rows"),
+        "The first 50,000 of them, in the order of the rows.",
+        {200: ("A `FixView` in each line", {NDJSON: _TEXT})},
         parameters=[_ID],
-    )
-    return {
-        audits.ALL: {"get": listing, "post": beginning},
-        audits.ONE: {"get": showing, "delete": cancelling},
-        audits.REPORT: {"get": reporting},
-        audits.FIXES: {"get": fixing},
-    }, schemas
-
-
-def _option(schema: JSON) -> JSON:
-    """The schema of an option in a query, where null cannot be written."""
-    (kind,) = (option for option in schema["anyOf"] if option.get("type") != "null")
-    return kind if "description" not in schema else {**kind, "description": schema["description"]}
+        refusals=_NONE,
+    ),
+)

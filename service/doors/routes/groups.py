@@ -9,7 +9,7 @@ the advantages alone.
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 from starlette.types import Receive, Scope, Send
@@ -19,7 +19,7 @@ from service.advantages.compute import compute_advantages, group_size
 from service.advantages.schemas import AdvantagesResponse, RewardGroup
 from service.doors.asgi import asgi_response
 from service.doors.asgi.request_body import cancelled_on_disconnect, read_body
-from service.doors.routes.openapi_parts import JSON, Operations, Refusal, answer_of, body_of, documented
+from service.doors.routes.openapi_parts import JSON, Operation, documented
 from service.errors import MethodNotAllowed, TooLarge
 from service.groups.schemas import MAX_GROUPS, Envelope, Group, GroupOptions, GroupsResponse
 from service.groups.scoring import GroupScorer
@@ -164,48 +164,6 @@ async def rendered(answer: GroupsResponse) -> bytes:
 _SLICE_MEMBERS: Final = 256
 
 
-def operations(components: JSON, refusal: Refusal) -> dict[str, JSON]:
-    """The routes in the OpenAPI document. The schemas of their types are added to `components`."""
-    group = documented(Group, {})
-    request = documented(Envelope, {list[msgspec.Raw]: list[group]}, "GroupsRequest")  # type: ignore[valid-type]
-    older = documented(advantages.Envelope, {list[msgspec.Raw]: list[RewardGroup]}, "AdvantagesRequest")
-    types = (request, GroupsResponse, older, AdvantagesResponse, RewardGroup)
-    shapes, schemas = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
-    groups = schemas["GroupsRequest"]["properties"]["groups"]
-    groups["items"] = {"anyOf": [groups["items"], shapes[-1]]}
-    # The names are those of types; another route has a `Group...`, and none of these.
-    components |= {name: schema for name, schema in schemas.items() if name not in components}
-    refusals = {
-        400: "Not JSON",
-        408: "The body stopped coming",
-        413: "More bytes, groups, responses or rewards than one request may hold",
-        415: "Not JSON, or an unknown Content-Encoding",
-        422: "Not of this shape, or a wrong number; `errors` names the field",
-        429: "Too much in flight; Retry-After says when to try again",
-        503: "Shutting down",
-    }
-    tagged, about = Operations("group", refusal, refusals), "`groups[i]` belongs to the request's `groups[i]`"
-    score = tagged.operation(
-        "score_groups",
-        "Rewards of whole groups",
-        f"{about}, and `members[i]` to its `responses[i]`, or with the method `rewards` to its `rewards[i]`. A group that "
-        "cannot be judged costs the others nothing.",
-        {"200": answer_of("Every group has its answer", shapes[1])},
-        {},
-        requestBody=body_of(shapes[0], EXAMPLE),
-    )
-    alias = tagged.operation(
-        "group_advantages",
-        "Advantages of groups of rewards",
-        f"{about}. The older name of `POST /v1/groups/score` with the method `rewards`. What was not judged (null) counts "
-        "for nothing. An advantage that is null is not to be trained on.",
-        {"200": answer_of("Every group has its answer", shapes[3])},
-        {},
-        requestBody=body_of(shapes[2], ADVANTAGES_EXAMPLE),
-    )
-    return {PATH: {"post": score}, ADVANTAGES: {"post": alias}}
-
-
 EXAMPLE: Final[JSON] = {
     "method": "majority",
     "advantages": {"preset": "verl"},
@@ -217,8 +175,31 @@ EXAMPLE: Final[JSON] = {
         }
     ],
 }
-ADVANTAGES_EXAMPLE: Final[JSON] = {
-    "preset": "trl",
-    "filters": {"mean": {"low": 0.0, "high": 1.0}},
-    "groups": [{"id": "p1", "rewards": [1, 0, None, 1]}, {"id": "p2", "rewards": [1, 1, 1, 1]}],
-}
+GROUP: Final = documented(Group, {})
+_EITHER: Final = {"items": {"anyOf": [{"$ref": f"#/components/schemas/{kind}"} for kind in ("Group", "RewardGroup")]}}
+_GROUPS: Final = Annotated[list[Any], msgspec.Meta(extra_json_schema=_EITHER)]
+_TOO_LARGE: Final = {413: "More bytes, groups, responses or rewards than one request may hold"}
+OPERATIONS: Final = (
+    Operation(
+        *("POST", PATH, "group", "score_groups", "Rewards of whole groups"),
+        "`groups[i]` belongs to the request's `groups[i]`, and `members[i]` to its `responses[i]`, or with the method `rewards` "
+        "to its `rewards[i]`. A group that cannot be judged costs the others nothing.",
+        {200: ("Every group has its answer", GroupsResponse)},
+        documented(Envelope, {list[msgspec.Raw]: _GROUPS}, "GroupsRequest"),
+        EXAMPLE,
+        refusals=_TOO_LARGE,
+    ),
+    Operation(
+        *("POST", ADVANTAGES, "group", "group_advantages", "Advantages of groups of rewards"),
+        "The older name of `POST /v1/groups/score` with the method `rewards`. What was not judged (null) counts for nothing. "
+        "An advantage that is null is not to be trained on.",
+        {200: ("Every group has its answer", AdvantagesResponse)},
+        documented(advantages.Envelope, {list[msgspec.Raw]: list[RewardGroup]}, "AdvantagesRequest"),
+        {
+            "preset": "trl",
+            "filters": {"mean": {"low": 0.0, "high": 1.0}},
+            "groups": [{"id": "p1", "rewards": [1, 0, None, 1]}, {"id": "p2", "rewards": [1, 1, 1, 1]}],
+        },
+        refusals={**_TOO_LARGE, 422: "Not of this shape, or a wrong number; `errors` names the field"},
+    ),
+)

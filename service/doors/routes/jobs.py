@@ -8,6 +8,7 @@ DELETE /v1/jobs/{id}   200 cancelled; what is done is removed
 import asyncio
 import hashlib
 import re
+from collections.abc import Sequence
 from typing import Annotated, Final
 
 import msgspec
@@ -15,6 +16,7 @@ from starlette.types import Receive, Scope
 
 from service import asked
 from service.doors.asgi.request_body import cancelled_on_disconnect, read_body
+from service.doors.routes.openapi_parts import JSON, Operation, parameter
 from service.doors.routes.resource import Answer, Resource, ResourceDoor, query_of
 from service.errors import FieldError, NotFound, Unprocessable
 from service.jobs.job import JobStore, Snapshot, State, pack
@@ -33,6 +35,10 @@ MOST_RESULTS: Final = 2**31 - 1
 ID_PATTERN: Final = r"^[0-9a-f]{32}$"
 KEY_PATTERN: Final = r"^[!-~]{1,255}$"
 RESOURCE: Final = Resource("job", ALL, re.compile(rf"{ALL}/(?P<id>.*)", re.DOTALL), ID_PATTERN)
+
+
+_WAITS: Final = f"Answer when the job has ended (with `after`: or has newer results), or so many seconds are over, {MAX_WAIT_S:g} at most."
+_LEFT_OUT: Final = "How many results the caller has already: they are left out."
 
 
 class JobAccepted(msgspec.Struct):
@@ -66,8 +72,10 @@ class JobView(msgspec.Struct):
 class Query(msgspec.Struct, forbid_unknown_fields=True):
     """The query of a request for a job."""
 
-    wait_s: Annotated[float, msgspec.Meta(ge=0, le=MOST_S)] = 0.0
-    after: Annotated[int, msgspec.Meta(ge=0, le=MOST_RESULTS)] | msgspec.UnsetType = msgspec.UNSET
+    wait_s: Annotated[float, msgspec.Meta(ge=0, le=MOST_S, description=_WAITS)] = 0.0
+    after: Annotated[int, msgspec.Meta(ge=0, le=MOST_RESULTS, description=_LEFT_OUT)] | msgspec.UnsetType = (
+        msgspec.UNSET
+    )
 
 
 _TAKES: Final = "wait_s and after, numbers from 0 on"
@@ -176,3 +184,50 @@ def _rendered(job_id: str, snapshot: Snapshot) -> bytes:
         snapshot.done,
     )
     return b"".join((head, b",".join(snapshot.lines), b'],"summary":', snapshot.summary or b"null", b"}"))
+
+
+_ID = parameter(*("id", "path", {"type": "string", "pattern": ID_PATTERN}), example="6d1f0c6a86c34a1e9d3a1f5e0b7c2d48")
+_KEY = parameter(
+    *("Idempotency-Key", "header", {"type": "string", "pattern": KEY_PATTERN}),
+    required=False,
+    description="With the same key the same body is the same job, for as long as that is kept: a submission that may have "
+    "been lost can be sent again.",
+)
+_UNAVAILABLE = {503: "Shutting down, or Redis cannot be asked; ask again"}
+_NONE = {404: "There was none of this id, or its time is over", 410: "What is kept of it is damaged: DELETE it"}
+
+
+def operations(request: JSON) -> Sequence[Operation]:
+    """The operations. `request` is the schema of a batch."""
+    return (
+        Operation(
+            *("POST", ALL, "jobs", "submit_job", "Hand in a batch to be judged in the background"),
+            "The body is that of /v1/score and is checked in the same way. Without `deadline_s` the job has the longest there "
+            "is; it counts from when the job begins to run.",
+            {202: ("Queued, or known already by its idempotency key", JobAccepted)},
+            {"application/json": request},
+            {"items": [{"verifier": "math", "response": "so it is \\boxed{\\frac12}", "reference": "0.5"}]},
+            parameters=[_KEY],
+            refusals={
+                409: "The idempotency key came with another body before",
+                413: "More bytes or items than one request may hold",
+                429: "Too many jobs are kept, or too much is in flight; Retry-After says when to try again",
+            }
+            | _UNAVAILABLE,
+        ),
+        Operation(
+            *("GET", ONE, "jobs", "show_job", "Its state, and the results that exist"),
+            "Results stand in the order in which they came to be; one that has been shown never changes.",
+            {200: ("So far", JobView)},
+            query=Query,
+            parameters=[_ID],
+            refusals=_NONE | {422: "The query has a wrong option or value"} | _UNAVAILABLE,
+        ),
+        Operation(
+            *("DELETE", ONE, "jobs", "cancel_job", "Cancel it"),
+            "Its results so far are kept for a while. A job that is done is removed.",
+            {200: ("Cancelled, or removed", JobCancelled)},
+            parameters=[_ID],
+            refusals=_NONE | _UNAVAILABLE,
+        ),
+    )

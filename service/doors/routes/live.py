@@ -8,7 +8,7 @@ from starlette.types import Receive, Scope, Send
 
 from service.backends.judge_report import Judges, report
 from service.doors.asgi import asgi_response
-from service.doors.routes.openapi_parts import JSON, Operations, Refusal, answer_of, parameter
+from service.doors.routes.openapi_parts import Operation
 from service.doors.routes.resource import query_of
 from service.errors import MethodNotAllowed, NotFound
 from service.observe.history import STEP_S, STEPS, History, Past
@@ -19,12 +19,16 @@ SERIES: Final = "/v1/series"
 JUDGES: Final = "/v1/judges"
 _LATEST_S: Final = 1e11
 """No clock is beyond this time."""
+_SINCE: Final = "A time in seconds since 1970: only later figures are given. `until` of an answer is the next `since`."
 
 
 class Query(msgspec.Struct, forbid_unknown_fields=True):
     """The query of a request for series."""
 
-    since: Annotated[float, msgspec.Meta(ge=0, le=_LATEST_S)] | msgspec.UnsetType = msgspec.UNSET
+    since: (
+        Annotated[float, msgspec.Meta(ge=0, le=_LATEST_S, description=_SINCE, examples=[1_795_800_000.0])]
+        | msgspec.UnsetType
+    ) = msgspec.UNSET
 
 
 class LiveDoor:
@@ -51,30 +55,19 @@ class LiveDoor:
         await asgi_response.respond(send, 200, await asyncio.to_thread(lambda: encode(past())))
 
 
-def paths(refusal: Refusal) -> tuple[JSON, JSON]:
-    """The paths, and the schemas that they refer to."""
-    (past, judges), schemas = msgspec.json.schema_components((Past, Judges), ref_template="#/components/schemas/{name}")
-    operation = Operations("operation", refusal, {401: "No API key, or an unknown one"}).operation
-    forbidden = {403: "The key lacks the scope `admin`"}
-    since = parameter(
-        *("since", "query", {"type": "number", "minimum": 0, "maximum": _LATEST_S}),
-        required=False,
-        description="A time in seconds since 1970: only later figures are given. `until` of an answer is the next `since`.",
-        example=1_795_800_000.0,
-    )
-    series = operation(
-        "series",
-        "The last hour of this replica",
+_FORBIDDEN: Final = {403: "The key lacks the scope `admin`"}
+OPERATIONS: Final = (
+    Operation(
+        *("GET", SERIES, "operation", "series", "The last hour of this replica"),
         f"The series of the Grafana dashboard, one figure each {STEP_S:g} s, {STEPS} at most. Other replicas have their own.",
-        {"200": answer_of("All figures, or the new ones", past)},
-        forbidden | {404: "The console is turned off", 422: "The query has a wrong option or value"},
-        parameters=[since],
-    )
-    live_operation = operation(
-        "judges",
-        "Judge models",
+        {200: ("All figures, or the new ones", Past)},
+        query=Query,
+        refusals=_FORBIDDEN | {404: "The console is turned off", 422: "The query has a wrong option or value"},
+    ),
+    Operation(
+        *("GET", JUDGES, "operation", "judges", "Judge models"),
         "Each endpoint with its state, limits, counts and canaries, and the pools. Keys are not shown.",
-        {"200": answer_of("Now, at this replica", judges)},
-        forbidden,
-    )
-    return {SERIES: {"get": series}, JUDGES: {"get": live_operation}}, schemas
+        {200: ("Now, at this replica", Judges)},
+        refusals=_FORBIDDEN,
+    ),
+)

@@ -3,12 +3,11 @@
 from typing import Final
 from urllib.parse import parse_qsl
 
-import msgspec
 from starlette.types import Receive, Scope, Send
 
 from fairness import TENANT
 from service.doors.asgi import asgi_response
-from service.doors.routes.openapi_parts import JSON, Refusal, answer_of, parameter, refused
+from service.doors.routes.openapi_parts import Operation, parameter
 from service.errors import FieldError, MethodNotAllowed, Unprocessable
 from service.limits.keys import CALLER
 from service.limits.keys import Scope as KeyScope
@@ -49,23 +48,15 @@ def _wants_all(query: bytes) -> bool:
     return is_all
 
 
-def operation(components: JSON, refusal: Refusal) -> JSON:
-    """Describes the route in the OpenAPI document. Its schemas are added to `components`."""
-    (report,), schemas = msgspec.json.schema_components((UsageReport,), ref_template="#/components/schemas/{name}")
-    components |= schemas
-    everyone = parameter(
-        *("all", "query", {"type": "boolean", "default": False}),
-        required=False,
-        description="All tenants, without their runs. The key needs `admin`.",
-    )
-    return {
-        "tags": ["operation"],
-        "summary": "What a tenant has used, and what it may use",
-        "description": "Of the caller's tenant, with its latest runs; with `admin` and `X-Tenant`, of another one.",
-        "operationId": "usage",
-        "parameters": [everyone],
-        "responses": {
-            "200": answer_of("Usage, budgets, and what is used up", report),
-            **refused({403: "`all` without the scope admin", 422: "Another parameter in the query"}, refusal),
-        },
-    }
+_ALL: Final = parameter(
+    *("all", "query", {"type": "boolean", "default": False}),
+    required=False,
+    description="All tenants, without their runs. The key needs `admin`.",
+)
+OPERATION: Final = Operation(
+    *("GET", PATH, "operation", "usage", "What a tenant has used, and what it may use"),
+    "Of the caller's tenant, with its latest runs; with `admin` and `X-Tenant`, of another one.",
+    {200: ("Usage, budgets, and what is used up", UsageReport)},
+    parameters=[_ALL],
+    refusals={403: "`all` without the scope admin", 422: "Another parameter in the query"},
+)

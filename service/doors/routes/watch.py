@@ -6,11 +6,12 @@ from typing import Annotated, Any, Final
 from urllib.parse import parse_qs
 
 import msgspec
+from msgspec import Meta
 from starlette.types import Receive, Scope, Send
 
 from fairness import TENANT
 from service.doors.asgi import asgi_response
-from service.doors.routes.openapi_parts import JSON, Refusal, answer_of, parameter, refused
+from service.doors.routes.openapi_parts import Operation
 from service.errors import FieldError, MethodNotAllowed, Unprocessable
 from service.watch.alarms import Alarm, Watched
 from service.watch.lifespan import Watch
@@ -20,20 +21,20 @@ from service.wire import encode
 ALARMS: Final = "/v1/watch/alarms"
 PROMPTS: Final = "/v1/prompts"
 PATHS: Final = (ALARMS, PROMPTS)
-_Text = Annotated[str, msgspec.Meta(max_length=128)]
+_Text = Annotated[str, Meta(max_length=128)]
 
 
 class AlarmQuery(msgspec.Struct, forbid_unknown_fields=True):
-    run: _Text | None = None
-    after: _Text | None = None
+    run: Annotated[_Text | None, Meta(description="Of this run alone")] = None
+    after: Annotated[_Text | None, Meta(description="The id of an alarm: those that came after it")] = None
 
 
 class PromptQuery(msgspec.Struct, forbid_unknown_fields=True):
-    run: _Text = ""
-    band: list[Band] = []
-    count: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 100
-    by_variance: bool = False
-    seed: int | None = None
+    run: Annotated[_Text, Meta(description="The run; default: requests that name none")] = ""
+    band: Annotated[list[Band], Meta(description="Only prompts of these bands of difficulty")] = []
+    count: Annotated[int, Meta(ge=1, le=10_000, description="How many")] = 100
+    by_variance: Annotated[bool, Meta(description="Draw prompts that teach more, more often")] = False
+    seed: Annotated[int | None, Meta(description="The same seed draws the same prompts from the same counts")] = None
 
 
 class AlarmReport(msgspec.Struct, frozen=True):
@@ -98,55 +99,21 @@ def _query(path: str, given: bytes, kind: type[Any]) -> Any:
         raise Unprocessable(f"the query of {path}: {message}", errors=[FieldError(["query"], message)]) from error
 
 
-def operations(components: JSON, refusal: Refusal) -> JSON:
-    """Describes the routes in the OpenAPI document. Their schemas are added to `components`."""
-    (alarms, prompts), schemas = msgspec.json.schema_components(
-        (AlarmReport, PromptReport), ref_template="#/components/schemas/{name}"
-    )
-    components |= schemas
-    text, here = (
-        {"type": "string", "maxLength": 128},
-        "the caller's tenant at this replica; with `admin` and `X-Tenant`, of another one.",
-    )
-    refusals = refused({422: "Another parameter in the query, or a wrong value"}, refusal)
-    bands: JSON = {"type": "array", "items": {"type": "string", "enum": [*BANDS]}}
-
-    def option(name: str, schema: JSON, description: str) -> JSON:
-        return parameter(name, "query", schema, required=False, description=description)
-
-    return {
-        ALARMS: {
-            "get": {
-                "tags": ["operation"],
-                "summary": "Where a policy seems to game its reward",
-                "description": f"The latest alarms of {here}",
-                "operationId": "alarms",
-                "parameters": [
-                    option("run", text, "Of this run alone"),
-                    option("after", text, "The id of an alarm: those that came after it"),
-                ],
-                "responses": {"200": answer_of("Alarms, the oldest first, and what is watched", alarms), **refusals},
-            }
-        },
-        PROMPTS: {
-            "get": {
-                "tags": ["operation"],
-                "summary": "How often prompts are solved, and a sample of them",
-                "description": f"Of the prompts that the watch has counted, of {here}",
-                "operationId": "prompts",
-                "parameters": [
-                    option("run", text, "The run; default: requests that name none"),
-                    option("band", bands, "Only prompts of these bands of difficulty"),
-                    option("count", {"type": "integer", "minimum": 1, "maximum": 10_000, "default": 100}, "How many"),
-                    option(
-                        "by_variance", {"type": "boolean", "default": False}, "Draw prompts that teach more, more often"
-                    ),
-                    option("seed", {"type": "integer"}, "The same seed draws the same prompts from the same counts"),
-                ],
-                "responses": {
-                    "200": answer_of("Prompts, and the size of each band, in this run and in all", prompts),
-                    **refusals,
-                },
-            }
-        },
-    }
+_HERE: Final = "the caller's tenant at this replica; with `admin` and `X-Tenant`, of another one."
+_REFUSALS: Final = {422: "Another parameter in the query, or a wrong value"}
+OPERATIONS: Final = (
+    Operation(
+        *("GET", ALARMS, "operation", "alarms", "Where a policy seems to game its reward"),
+        f"The latest alarms of {_HERE}",
+        {200: ("Alarms, the oldest first, and what is watched", AlarmReport)},
+        query=AlarmQuery,
+        refusals=_REFUSALS,
+    ),
+    Operation(
+        *("GET", PROMPTS, "operation", "prompts", "How often prompts are solved, and a sample of them"),
+        f"Of the prompts that the watch has counted, of {_HERE}",
+        {200: ("Prompts, and the size of each band, in this run and in all", PromptReport)},
+        query=PromptQuery,
+        refusals=_REFUSALS,
+    ),
+)

@@ -7,6 +7,7 @@ import os
 import sqlite3
 import sys
 import tempfile
+import time
 
 stored_by: dict[str, object] = {}
 atexit.register(lambda: print(json.dumps(stored_by)))  # before the trackers, so that it runs behind what they print
@@ -23,7 +24,7 @@ os.chdir(folder)
 import mlflow  # noqa: E402
 import trackio  # noqa: E402
 import wandb  # noqa: E402
-from rewardline import Client  # noqa: E402
+from rewardline import Client, watch  # noqa: E402
 from rewardline.curves import Curves, to_mlflow, to_tensorboard, to_trackio, to_wandb  # noqa: E402
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator  # noqa: E402
 from tensorboardX import SummaryWriter  # noqa: E402
@@ -41,6 +42,16 @@ with Client(sys.argv[1], run_id="curves") as client:
         items = [{"verifier": "numeric", "prompt": "?", "response": answer, "reference": "2"} for answer in answers]
         curves.add(items, client.score(items))
         figures = curves.log(step)
+    items = [
+        {"recipe": "holed", "prompt": f"{at}?", "reference": str(1000 + at), "response": str(1000 + at)}
+        for at in range(600)
+    ]
+    report = watch.AlarmReporter(client, [watch.to_wandb(weights_and_biases), watch.to_mlflow(mlflow)], run_id="curves")
+    for _ in range(200):
+        client.score(items)
+        if alarms := report():
+            break
+        time.sleep(0.1)
 weights_and_biases.finish()
 mlflow.end_run()
 writer.close()
@@ -48,13 +59,16 @@ tracked.finish()
 
 (stored,) = glob.glob("wandb/offline-run-*/*.wandb")
 with open(stored, "rb") as file:
-    has_wandb = NAME.encode() in file.read()
+    written = file.read()
 events = EventAccumulator("tensorboard")
 events.Reload()
 (database,) = glob.glob("trackio/**/p*.db", recursive=True)
 rows = sqlite3.connect(database).execute("SELECT step, metrics FROM metrics ORDER BY step").fetchall()
 stored_by |= {
-    "wandb": has_wandb,
+    "wandb": NAME.encode() in written,
+    "alarms": [alarm["detector"] for alarm in alarms],
+    "alerts": b"Reward alarm: impostor" in written,
+    "tags": {name: text for name, text in mlflow.get_run(run.info.run_id).data.tags.items() if "alarm" in name},
     "mlflow": [(each.step, each.value) for each in mlflow.MlflowClient().get_metric_history(run.info.run_id, NAME)],
     "tensorboard": [(each.step, each.value) for each in events.Scalars(NAME)],
     "trackio": [(step, json.loads(metrics)[NAME]) for step, metrics in rows],

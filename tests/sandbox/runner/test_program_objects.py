@@ -8,9 +8,12 @@ import pytest
 
 from tests.sandbox.runner.split_process import run
 
-PAIRS: dict[str, dict[str, Any]] = tomllib.loads(
-    (Path(__file__).parents[2] / "data" / "code" / "python_objects.toml").read_text(encoding="utf-8")
-)
+_FILE = Path(__file__).parents[2] / "data" / "code" / "python_objects.toml"
+PAIRS: dict[str, dict[str, Any]] = {
+    name: {"program": group["program"], **pair}
+    for group in tomllib.loads(_FILE.read_text(encoding="utf-8"))["programs"]
+    for name, pair in group["tests"].items()
+}
 
 
 @pytest.mark.boxes(beyond=40)

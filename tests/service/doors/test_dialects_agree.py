@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from rewardline import Client
+from rewardline.pb import rewardline_pb2 as pb
 from rewardline.trl import reward_func
 
 from service.doors.compat.nemo_gym import VERIFY
-from service.doors.grpc.pb import rewardline_pb2 as pb
 from tests.service.doors.test_doors_agree import STATUSES
 from tests.waiting import PATIENCE_S
 

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import grpc
 import httpx
 import pytest
+from rewardline.pb import rewardline_pb2 as pb
 
-from service.doors.grpc.pb import rewardline_pb2 as pb
 from tests.conftest import Served, serving
 from tests.service.doors.http.test_app import _all, _open
 from tests.service.slow_verifier import installed

@@ -9,9 +9,9 @@ import grpc
 import httpx
 import pytest
 from rewardline import Client
+from rewardline.pb import rewardline_pb2 as pb
 from websockets.sync.client import connect
 
-from service.doors.grpc.pb import rewardline_pb2 as pb
 from tests.conftest import Served, rewardline
 from tests.service.doors.compat.recorded import recorded
 from tests.service.doors.conftest import Shared

@@ -8,8 +8,8 @@ import httpx
 import pytest
 from rewardline import Client, InvalidRequest
 from rewardline.groups import chunked
+from rewardline.pb import rewardline_pb2 as pb
 
-from service.doors.grpc.pb import rewardline_pb2 as pb
 from tests.service.groups.test_singles import HALVES, name
 from tests.waiting import PATIENCE_S
 

@@ -3,13 +3,19 @@
 import asyncio
 import random
 from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.conftest import Serve, Served
+from tests.conftest import Serve, Served, serving
+from tests.service.groups.test_singles import voting
+from tests.service.jobs.stores import silence
+from tests.service.jobs.test_processes import look, metric, submit
 from tests.service.redis_server import RedisServer
+from tests.service.slow_verifier import held, installed
 from tests.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.chaos
@@ -107,3 +113,33 @@ async def test_nothing_is_lost_or_counted_twice(
         assert {str(one["detail"]["group"]) for one in results} == {str(results[0]["detail"]["group"])}
         assert results[0]["detail"]["group"]["members"] == [str(at) for at in range(SIZE)]
     assert trainer.reasons <= {"deadline", "group_unavailable", "group_lost"}
+
+
+def test_groups_of_a_job_outlive_the_replica_that_began_it(
+    tmp_path: Path, start_redis: Callable[..., RedisServer]
+) -> None:
+    """It dies when half of the groups are judged; one of the others waits for a file. Redis says that it is silent."""
+    redis_server = start_redis("--appendonly", "yes", "--appendfsync", "always")
+    settings = {"redis_url": redis_server.url, "sandbox": "none", "workers": "1", "job_claim_idle_s": "600"}
+    settings |= {"item_deadline_s": "600", "default_deadline_s": "600"}
+    goes_on, plugins = tmp_path / "goes on", installed(tmp_path / "plugins")
+    waiting = {**held(3, goes_on)[1], "group": {"id": "waiting", "size": 2, "method": "score"}}
+    with ExitStack() as stack:
+        replicas = [stack.enter_context(serving(tmp_path / f"{at}.log", (), plugins, **settings)) for at in range(2)]
+        job_id = submit(replicas[0], [*voting(120), waiting, waiting])
+        before = look(replicas[1], job_id, after=511, wait_s=60)
+        assert (before["state"], before["done"]) == ("running", 512)
+        [busy] = [replica for replica in replicas if metric(replica, "under_way")]
+        [spare] = [replica for replica in replicas if replica is not busy]
+        busy.process.kill()
+        silence(redis_server, job_id)
+        goes_on.touch()
+        body = look(spare, job_id, wait_s=60)
+        assert metric(spare, "taken_over_total") == 1
+    results = sorted(body["results"], key=lambda result: int(result["index"]))
+    assert (body["state"], [result["index"] for result in results]) == ("done", [*range(962)])
+    assert [result["reward"] for result in results] == [1.0] * 840 + [0.0] * 120 + [1.0] * 2
+    assert {(result["status"], result["reason"]) for result in results[:960]} == {
+        ("ok", "majority"),
+        ("ok", "minority"),
+    }

@@ -1,6 +1,7 @@
 """Jobs in Redis: other processes, a Redis that is away, and what it may have lost."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -53,6 +54,24 @@ async def test_a_process_that_gives_signs_keeps_its_job(redis_server: RedisServe
         assert await working.append(claim, 0, LINES) == 2
         await working.finish(claim, b"{}")
         keeping.cancel()
+
+
+async def test_nobody_loses_a_job_by_an_outage_of_redis(start_redis: Callable[..., RedisServer]) -> None:
+    """Redis counts the outage as silence of the process."""
+    server = start_redis("--appendonly", "yes")
+    async with redis_store(server.url) as working, redis_store(server.url) as other:
+        job_id = await working.submit(await job(items(2)))
+        claim = await taken(working)
+        server.stop()
+        await until(lambda: not working.is_reached and not other.is_reached)
+        server.start()
+        await reached(working)
+        await reached(other)
+        silence(server, job_id)
+        next_id = await working.submit(await job(items(2)))
+        assert (await taken(other)).job_id == next_id
+        await working.append(claim, 0, LINES)
+        await working.finish(claim, b"{}")
 
 
 async def test_a_silent_process_is_found_behind_many_that_are_not(redis_server: RedisServer) -> None:

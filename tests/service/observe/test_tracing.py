@@ -19,8 +19,8 @@ import grpc
 import httpx
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from rewardline.pb import rewardline_pb2 as pb
 
-from service.doors.grpc.pb import rewardline_pb2 as pb
 from service.observe.otlp import QUEUE_SPANS, Exporter, url_of
 from service.settings import Settings, SettingsError, read
 from tests.conftest import ROOT, Serve, Served, serving

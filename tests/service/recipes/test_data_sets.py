@@ -142,6 +142,29 @@ def test_columns_that_lack_something_are_named(scorer: Scorer) -> None:
     assert "columns of SWE-bench/SWE-bench, but lacks eval_script, log_parser" in lacking.detail["message"]
 
 
+@table(
+    ("columns", "hint"),
+    [
+        ((), "it has no label: domain, data_source, tag; set one of them"),
+        (
+            ("problem_id", "task_type", "prompt", "verification_info", "metadata"),
+            "Rows of PrimeIntellect/SYNTHETIC-2-RL",
+        ),
+        (("question", "answer", "info"), "Rows of PrimeIntellect-ai/prime-rl environments do not say how"),
+    ],
+)
+def test_a_row_that_nothing_judges_is_told_what_to_add(scorer: Scorer, columns: tuple[str, ...], hint: str) -> None:
+    (result,) = scorer.score({"reference": dict.fromkeys(columns, "5"), "response": ""})
+    assert (result.reason, hint in result.detail["message"]) == ("unroutable", True), result.detail
+
+
+def test_big_math_as_synthlabs_publishes_it_is_told_by_its_columns() -> None:
+    row = {"problem": "p", "answer": "5", "source": "s", "domain": [], "llama8b_solve_rate": 0.5}
+    told = KNOWN.read(row, None)
+    assert told is not None
+    assert (told.data_set.name, told.reference) == ("SynthLabsAI/Big-Math-RL-Verified", "5")
+
+
 def test_a_set_that_is_told_by_the_columns_of_another_and_more_counts() -> None:
     taco = next(data_set for data_set in data_sets.known().all if data_set.name == "BAAI/TACO")
     told = data_sets.known().told(dict.fromkeys(taco.columns))

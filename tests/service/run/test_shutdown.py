@@ -13,8 +13,8 @@ import grpc
 import httpx
 import pytest
 from rewardline import AsyncClient
+from rewardline.pb import rewardline_pb2 as pb
 
-from service.doors.grpc.pb import rewardline_pb2 as pb
 from service.run.http_server import first
 from tests.conftest import Served, serving
 from tests.ports import free_ports

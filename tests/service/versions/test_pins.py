@@ -1,6 +1,8 @@
 """Runs that are pinned to versions, over real HTTP and gRPC."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 import zipfile
@@ -18,8 +20,9 @@ from service.versions.locks import Lock, Locks, Pin
 from service.versions.releases import NoRelease, find
 from service.wire import BatchRequest, Result
 from tests.conftest import ROOT, Serve
+from tests.processes import children, gone
 from tests.tables import table
-from tests.waiting import PATIENCE_S
+from tests.waiting import PATIENCE_S, eventually
 
 Json = dict[str, Any]
 ITEMS: list[Json] = [
@@ -184,12 +187,22 @@ def test_a_pinned_release_judges_from_its_wheel(serve: Serve, lock: Json, tmp_pa
                 refused = client.score(ITEMS)
             assert {(str(each.status), each.reason) for each in refused} == {("failed", reason)}
             assert str(wheels) not in refused[0].detail["message"]
+    with Client(served.url, pin=path, timeout_s=PATIENCE_S) as client:
+        (process,) = [pid for pid in children(served.process.pid) if b"service.__main__ import main" in _command(pid)]
+        os.kill(process, signal.SIGKILL)
+        eventually(lambda: [result.score for result in client.score(ITEMS)] == [1.0, 0.0, 0.0, 0.0])
     code = CliRunner().invoke(
         application("diff", "score"),
         ["diff", "0.1.9", "here", put_rows(tmp_path), "--releases-dir", str(wheels), "--fail"],
     )
     assert code.exit_code == 0, code.output
     assert f"exact_match: version 0.{own} before, {own} after" in code.output
+
+
+def _command(pid: int) -> bytes:
+    with gone():
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b""
 
 
 def put_rows(folder: Path) -> str:

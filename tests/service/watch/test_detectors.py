@@ -40,8 +40,8 @@ def _window(alarms: list[Alarm]) -> Window:
     return window
 
 
-def _honest(at: int, rng: random.Random) -> Sample:
-    row = rng.choice(rows("math"))
+def _honest(at: int, rng: random.Random, domain: str = "math") -> Sample:
+    row = rng.choice(rows(domain))
     texts = {"prompt": row["prompt"], "reference": row["reference"], "extracted": read(row)}
     return sample(at, row["response"], float(row["right"]), **texts)
 
@@ -77,6 +77,17 @@ def test_honest_responses_raise_no_alarm() -> None:
     for at in range(400, 1000):
         window.take(_honest(at, rng))
     assert not alarms
+
+
+@table("domain", ["qa", "mcq"])
+def test_another_data_set_changes_all_responses_and_is_not_an_alarm(domain: str) -> None:
+    alarms: list[Alarm] = []
+    window, rng = _window(alarms), random.Random(5)
+    for at in range(400, 1000):
+        window.take(_honest(at, rng, domain))
+    assert not alarms
+    assert "form_lost" in window.shifts
+    assert all(390 <= since.item < 500 for since in window.shifts.values())
 
 
 def test_a_shadow_that_no_longer_pays_raises_alarms() -> None:

@@ -230,13 +230,7 @@ def test_a_unit_is_read_as_scibench_writes_it(unit: str, answer: str, score: int
     assert found.judge("math", f"\\boxed{{{answer}}}", reference={"final_answer": "1.5", "unit": unit}).score == score
 
 
-NUMBERS = [
-    "1.5\\text{E}6",
-    "1.5*10**6",
-    "\\frac{3}{2}\\times10^6",
-    "\\phantom{0}1500000",
-    "1.5\\ 10^{6}",
-]
+NUMBERS = ["1.5\\text{E}6", "1.5*10**6", "\\frac{3}{2}\\times10^6", "\\phantom{0}1500000", "1.5\\ 10^{6}"]
 
 
 @table("text", NUMBERS)

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from verifiers.commitment import MATH_CHANNELS, ExtractionParams, corrected, cues, extract, glance, load, wording
+from verifiers.commitment import MATH_CHANNELS, ExtractionParams, corrected, cues, extract, load, wording
 from verifiers.rules import multiple_choice
 from verifiers.rules.multiple_choice import MultipleChoiceParams
 
 
 def test_once_loaded_no_response_waits_for_the_lexicons(monkeypatch: pytest.MonkeyPatch) -> None:
-    tables = (glance._leads, glance._between, glance._by_rarest, wording.openings, wording._finder, wording._endings)
+    tables = (wording.openings, wording._finder, wording._endings)
     for kept in (cues.languages, cues.listed, cues._trie, *tables):
         kept.cache_clear()
     load()

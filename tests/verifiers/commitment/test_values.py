@@ -66,6 +66,13 @@ def test_the_unit_behind_a_last_number_is_whole(response: str, right: str, wrong
     "response, reference, score",
     [
         ("Hence, the probability is 5/36, or about 13.9%.", "5/36", 1.0),
+        ("He made a profit of 70000 dollars, or 7%.", "70000", 1.0),
+        ("He made a profit of 70000 dollars, or 7%.", "7", 0.0),
+        ("Final Answer: Jane started growing Sphere 3 hours ago.", "3", 1.0),
+        ("Final Answer: Sphere 3.", "3", 0.0),
+        ("The correct options are A, C and D.", "ACD", 1.0),
+        ("The correct options are A, C and D.", "A", 0.0),
+        ("The correct option is B, as A and C fail.", "B", 1.0),
         ("Hence, the probability is 5/36, or about 13.9%.", "0.139", 1.0),
         ("The probability is 5/36 (about 13.9%).", "5/36", 1.0),
         ("The probability is 5/36, or about 15%.", "5/36", 0.0),

@@ -54,7 +54,7 @@ def test_a_script_that_the_question_does_not_use() -> None:
 
 
 def test_steps_come_from_the_reference_or_from_a_solution_given_as_one() -> None:
-    assert codes("3", "9", "So 9.", steps=["3x=14-5", "3x=9", "x=3"]) == ["SQUARE", "STOPPED_EARLY"]
+    assert codes("3", "9", "So 9.", steps=["3x=14-5", "3x=9", "x=3"]) == ["STOPPED_EARLY"]
     assert codes("48/2=<<48/2=24>>24\n48+24=<<48+24=72>>72\n#### 72", "24", "#### 24") == ["STOPPED_EARLY"]
     assert "STOPPED_EARLY" not in codes("72", "24", "#### 24")
 

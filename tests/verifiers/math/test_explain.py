@@ -19,7 +19,6 @@ def codes(verdict: Verdict) -> list[str]:
     ("reference", "answer", "code"),
     [
         ("5", "-5", "SIGN"),
-        (r"\frac{3}{4}", r"\frac{4}{3}", "RECIPROCAL"),
         ("0.25", "25", "PERCENT"),
         ("(1,2)", "(2,1)", "ORDER"),
         ("[1,2]", "(1,2)", "INTERVAL_END"),

@@ -196,10 +196,7 @@ def test_no_number_malformed_or_left_to_the_reader(text: str) -> None:
     assert value(text) is None
 
 
-@table(
-    "text",
-    ["one hundred and two thirds", "two hundred fifths", "two hundred thousandths", "a million and a half"],
-)
+@table("text", ["one hundred and two thirds", "two hundred fifths", "two hundred thousandths", "a million and a half"])
 def test_two_readings_are_no_value(text: str) -> None:
     assert value(text) is None
 

@@ -12,9 +12,9 @@ from tests.growth import ends
 from tests.tables import table
 from verifiers.commitment import ExtractionParams, extract
 from verifiers.math.patterns import find
-from verifiers.math.patterns.case import Context
 from verifiers.math.patterns.codes import Code, Pattern
 from verifiers.math.patterns.responses import of_extraction, of_outcome
+from verifiers.math.patterns.rules import Context
 from verifiers.math.reader import read
 from verifiers.math.tree import Node, TooComplex, Unreadable
 
@@ -37,15 +37,8 @@ OF_VALUES: Sequence[tuple[str, Sequence[tuple[str, str]], Sequence[tuple[str, st
         [("0.25", "250"), (r"50\%", "0.5"), (r"50\%", "50")],
     ),
     ("POWER10", [("1.5", "1500"), (r"3\pi", r"0.3\pi"), ("7", "7000000000")], [("7", "70000000000"), ("7", "14")]),
-    (
-        "RECIPROCAL",
-        [("3/4", "4/3"), (r"\sqrt{2}", r"\frac{1}{\sqrt{2}}"), ("e^x", "e^{-x}")],
-        [("3/4", "3/5"), ("1", "2")],
-    ),
     ("OFF_BY_ONE", [("7", "8"), ("0", "-1"), ("2^n", "2^n-1")], [("7", "9"), ("1/2", "3/2"), (r"\pi", r"\pi+1")]),
     ("FACTOR_TWO", [("8", "16"), (r"\pi", r"\frac{\pi}{2}"), ("x^2", "2x^2")], [("8", "24"), ("8", "-4")]),
-    ("SQUARE", [("7", "49"), (r"\sqrt{3}", "3"), ("x", "x^2")], [("7", "48"), ("-1", "1")]),
-    ("SQUARE_ROOT", [("49", "7"), ("2", r"\sqrt{2}"), ("49", "-7")], [("49", "6"), ("1", "-1")]),
     (
         "ROUNDING",
         [("1/3", "0.33"), ("1/3", "0.333"), (r"\pi", "3.14"), ("12.7", "12"), ("2/3", "0.67")],
@@ -63,12 +56,11 @@ OF_STRUCTURES: Sequence[tuple[str, Sequence[tuple[str, str]], Sequence[tuple[str
         [
             ("[1,2]", "(1,2]"),
             ("x>3", r"x \ge 3"),
-            (r"(-\infty,0)\cup(1,2)", r"(-\infty,0]\cup(1,2)"),
             ("(0,1)", "[0,1]"),
         ],
         [("[1,2]", "(1,3]"), ("(1,2)", "(2,1)")],
     ),
-    ("DIRECTION", [("x>3", "x<3"), (r"[2,\infty)", r"(-\infty,2]")], [("x>3", "x<4"), ("1<x<3", "x<3")]),
+    ("DIRECTION", [("x>3", "x<3"), (r"y \ge 2", r"y \le 2")], [("x>3", "x<4"), ("1<x<3", "x<3")]),
     (
         "MISSING_ELEMENT",
         [
@@ -100,8 +92,7 @@ OF_STRUCTURES: Sequence[tuple[str, Sequence[tuple[str, str]], Sequence[tuple[str
 
 
 @table(
-    ("code", "reference", "answer"),
-    [(code, *pair) for code, hits, _ in (*OF_VALUES, *OF_STRUCTURES) for pair in hits],
+    ("code", "reference", "answer"), [(code, *pair) for code, hits, _ in (*OF_VALUES, *OF_STRUCTURES) for pair in hits]
 )
 def test_a_mistake_is_found(code: str, reference: str, answer: str) -> None:
     assert code in codes(reference, answer)
@@ -329,12 +320,6 @@ def test_a_power_of_ten_is_one(value: Fraction, k: int) -> None:
     codes = found(num(value), num(value * Fraction(10) ** k))
     assert Code.POWER10 in codes
     assert (Code.PERCENT in codes) == (abs(k) == 2)
-
-
-@given(value=NUMBERS)
-def test_a_reciprocal_is_one(value: Fraction) -> None:
-    assume(abs(value) not in (0, 1))
-    assert Code.RECIPROCAL in found(num(value), num(1 / value))
 
 
 @settings(max_examples=60, deadline=None)

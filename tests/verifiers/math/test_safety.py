@@ -288,11 +288,7 @@ class Ending:
 
 @pytest.mark.parametrize(
     ("exit_", "reason"),
-    [
-        (Exit.CRASHED, "worker_crashed"),
-        (Exit.STALLED, "worker_stalled"),
-        (Exit.RAISED, "verifier_bug"),
-    ],
+    [(Exit.CRASHED, "worker_crashed"), (Exit.STALLED, "worker_stalled"), (Exit.RAISED, "verifier_bug")],
 )
 async def test_trouble_of_ours_is_no_score(exit_: Exit, reason: str) -> None:
     (verdict,) = await _ending(Outcome(exit_, message="why"))

@@ -45,28 +45,12 @@ def test_an_option_is_named_by_its_text_place_or_label(text: str, named: str) ->
     assert _named(Options(_TEXTS, multi=False), text) == named
 
 
-@table(
-    "text, named",
-    [
-        ("new york city", "C0-13"),
-        ("new york", "A0-8"),
-        ("york", "B0-4"),
-        ("I don't know", "D2-12"),
-    ],
-)
+@table("text, named", [("new york city", "C0-13"), ("new york", "A0-8"), ("york", "B0-4"), ("I don't know", "D2-12")])
 def test_the_longest_name_counts(text: str, named: str) -> None:
     assert _named(Options(_CITIES, multi=False), text) == named
 
 
-@table(
-    "text, named",
-    [
-        ("ACD", "ACD0-3"),
-        ("АБ", ""),
-        ("ACE", ""),
-        ("A, C", "A0-1 C3-4"),
-    ],
-)
+@table("text, named", [("ACD", "ACD0-3"), ("АБ", ""), ("ACE", ""), ("A, C", "A0-1 C3-4")])
 def test_several_labels_may_stand_in_a_row(text: str, named: str) -> None:
     assert _named(Options(dict.fromkeys("ABCD", ""), multi=True), text) == named
 

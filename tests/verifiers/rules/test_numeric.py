@@ -382,11 +382,7 @@ def test_an_answer_with_arabic_marks_stands_where_it_was_written() -> None:
 
 @table(
     ("response", "written"),
-    [
-        ("The value is $10^{-2}$.", "10^{-2}"),
-        ("It is 10⁻²", "10⁻²"),
-        ("It is 10^ {-2} in all", "10^ {-2}"),
-    ],
+    [("The value is $10^{-2}$.", "10^{-2}"), ("It is 10⁻²", "10⁻²"), ("It is 10^ {-2} in all", "10^ {-2}")],
 )
 def test_a_power_of_ten_is_shown_as_it_is_written(response: str, written: str) -> None:
     found = judge(response, NumericParams(reference="0.01"))

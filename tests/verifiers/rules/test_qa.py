@@ -868,11 +868,7 @@ def test_a_list_may_stand_below_what_announces_it(response: str) -> None:
 
 @table(
     "response",
-    [
-        "Answer:\n- a1\n- b2\n\nOr:\n- c3",
-        "These are wrong:\n- a1\n- b2",
-        "First:\n- c3\n\nThen:\n- a1\n- b2",
-    ],
+    ["Answer:\n- a1\n- b2\n\nOr:\n- c3", "These are wrong:\n- a1\n- b2", "First:\n- c3\n\nThen:\n- a1\n- b2"],
 )
 def test_a_list_beside_another_one_or_called_wrong_is_none(response: str) -> None:
     assert score(response, [["a1", "b2"]], metric="list") == 0.0

@@ -137,16 +137,7 @@ def test_names_days_and_quantities(response: str, reference: str) -> None:
     assert score(response, reference) == 1.0
 
 
-@table(
-    "text",
-    [
-        "It's a Wonderful Life",
-        "No Country for Old Men",
-        "In Bruges",
-        "About a Boy",
-        "Yes Minister",
-    ],
-)
+@table("text", ["It's a Wonderful Life", "No Country for Old Men", "In Bruges", "About a Boy", "Yes Minister"])
 def test_what_a_reference_begins_with_stays(text: str) -> None:
     assert score(text, text) == 1.0
     assert score(f"The answer is {text}.", text) == 1.0

@@ -10,9 +10,44 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from verifiers.judge.endpoints.buckets import Bucket
 from verifiers.judge.endpoints.config import SpendConfig
 from verifiers.judge.endpoints.spending import SLOTS, Allowance, Spending, fits
+
+BURST_S = 10.0
+"""A bucket holds the inflow of this time. A minute's inflow would let two minutes' worth pass in the first minute; a
+second's inflow would queue every burst."""
+
+
+class Bucket:
+    """A budget per minute that fills evenly. The expected usage of a call is debited before it, and corrected when the real
+    usage is known; so it may be in debt.
+    """
+
+    def __init__(self, per_minute: float, now: float) -> None:
+        self._per_s = per_minute / 60.0
+        self._capacity = max(self._per_s * BURST_S, 1.0)
+        self._level = self._capacity
+        self._at = now
+
+    def wait_s(self, amount: float, now: float) -> float:
+        """Seconds until `amount` can be taken, 0 if at once. An amount above the capacity needs a full bucket."""
+        self._fill(now)
+        lacking = min(amount, self._capacity) - self._level
+        # A lack of less than a millionth of the amount is a rounding error of the clock.
+        return lacking / self._per_s if lacking > amount * 1e-6 else 0.0
+
+    def take(self, amount: float, now: float) -> None:
+        self._fill(now)
+        self._level -= amount
+
+    def settle(self, debit: float, used: float) -> None:
+        """Replace the debit `debit` of a call by its real usage `used`, which is 0 if the call was never made."""
+        self._level = min(self._level + debit - used, self._capacity)
+
+    def _fill(self, now: float) -> None:
+        self._level = min(self._level + max(now - self._at, 0.0) * self._per_s, self._capacity)
+        self._at = now
+
 
 _SOON_S: Final = 0.01
 _LEAST: Final = 1e-12

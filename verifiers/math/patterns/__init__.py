@@ -8,16 +8,14 @@ definitions are this project's own and have no other source.
     SIGN                     p = -g
     PERCENT                  p = 100 g or p = g/100
     POWER10                  p = g · 10^k with 0 < |k| <= 9
-    RECIPROCAL               p g = 1
     OFF_BY_ONE               p = g + 1 or p = g - 1, of integers or of expressions with variables
     FACTOR_TWO               p = 2g or p = g/2
-    SQUARE, SQUARE_ROOT      p = g², p² = g; neither of a g with |g| = 1
     ROUNDING                 none of the above, and the relative error is below 1 %, or p is a decimal number of two or
                              more significant digits and off by less than one unit of its last place
     of the structure
     ORDER                    the same elements in another order, where order counts
-    INTERVAL_END             the same endpoints of intervals, open where they should be closed or the reverse
-    DIRECTION                the ray from the same endpoint to the other side: x < 3 for x > 3
+    INTERVAL_END             the same endpoints of an interval, open where they should be closed or the reverse
+    DIRECTION                the same inequality to the other side: x < 3 for x > 3
     MISSING_ELEMENT          an element of the reference is not in the answer, which holds other elements of it, or none
     EXTRA_ELEMENT            an element of the answer is not in the reference, others of it are
     of the unit
@@ -42,22 +40,22 @@ parts that differ, and `detail` names the part.
 and values beyond 2^±`MAX_MAGNITUDE` count as unknown. A rule that reaches a bound finds nothing.
 
     codes        the names, and what a pattern is              responses    of the response and its writing
-    known        values of small trees, on one budget          parts        what differs, and in which place
-    structures   lists and rows        intervals  sets of reals       case     both sides, and how they differ
-    value_rules  of the value          whole_rules  of the rest       wording  values for people
+    known        values of small trees, on one budget          differences  where the two differ
+    rules        which mistake a difference shows
 """
 
 from collections.abc import Callable, Iterable, Iterator
 
-from verifiers.math.patterns.case import Case, Context
 from verifiers.math.patterns.codes import Pattern
 from verifiers.math.patterns.known import MAX_WEIGHT, weight_of
-from verifiers.math.patterns.value_rules import of_values
-from verifiers.math.patterns.whole_rules import (
+from verifiers.math.patterns.rules import (
+    Case,
+    Context,
     copied_input,
     false_equation,
     of_structure,
     of_unit,
+    of_values,
     stopped_early,
     unsimplified,
 )
@@ -79,14 +77,9 @@ def find(reference: Node, answer: Node, context: Context) -> list[Pattern]:
 
 
 _RULES: tuple[Callable[[Case], Iterator[Pattern]], ...] = (
-    of_values,
-    of_structure,
-    of_unit,
-    unsimplified,
-    stopped_early,
-    copied_input,
+    of_values, of_structure, of_unit, unsimplified, stopped_early, copied_input,
     lambda case: iter(()) if case.is_same else false_equation(case.context.response),
-)
+)  # fmt: skip
 
 
 def _hits(rule: Callable[[Case], Iterable[Pattern]], case: Case) -> list[Pattern]:

@@ -8,7 +8,8 @@ import mpmath  # type: ignore[import-untyped] # it ships no types
 from mpmath import mp
 
 from verifiers.math import values
-from verifiers.math.tree import Node, TooComplex
+from verifiers.math.points import has_i
+from verifiers.math.tree import Node, TooComplex, infinite
 from verifiers.math.values import Evaluation, NoValue, Number
 
 MAX_WEIGHT = 800
@@ -24,8 +25,6 @@ POINTS = 8
 """Expressions with variables are compared at this many points."""
 _MIN_POINTS = 3
 _WEIGHTS = {"!": 100, "binom": 300, "^": 3, "root": 3, "log": 6, "fn": 6}
-IMAGINARY_UNIT = Node("const", leaf="i")
-"""The node of i."""
 Relation = Callable[[Number, Number], tuple[Number, Number]]
 """A relation between the values of an answer and of a reference: the two numbers that have to be the same."""
 
@@ -59,7 +58,7 @@ class Known:
         """
         if first == second or self._are_percents(first, second):
             return True
-        if "text" in (first.kind, second.kind) or is_infinite(first) or is_infinite(second):
+        if "text" in (first.kind, second.kind) or infinite(first) or infinite(second):
             return False
         if not (self._has_value(first) and self._has_value(second)):
             raise NoValue("nothing to compare")
@@ -123,7 +122,7 @@ def _value(node: Node, index: int) -> Number | None:
             is_real = abs(mpmath.im(value)) <= mpmath.ldexp(max(1, abs(value)), -BITS // 2)
     except (NoValue, TooComplex, ArithmeticError, ValueError):
         return None
-    if evaluation.magnitude > MAX_MAGNITUDE or (names and not is_real and IMAGINARY_UNIT not in node.walk()):
+    if evaluation.magnitude > MAX_MAGNITUDE or (names and not is_real and not has_i(node)):
         return None
     return value
 
@@ -142,9 +141,3 @@ def _agree(relation: Relation, answer: Number, reference: Number) -> bool:
         lhs, rhs = relation(answer, reference)
         gap, scale = abs(lhs - rhs), max(abs(lhs), abs(rhs))
         return bool(gap <= mpmath.ldexp(scale, -BITS // 2) or gap <= mpmath.ldexp(1, -MAX_MAGNITUDE - 64))
-
-
-def is_infinite(node: Node) -> bool:
-    """Whether a node is infinity, of either sign."""
-    operand = node.args[0] if node.kind == "neg" else node
-    return operand.kind == "const" and operand.leaf == "infty"

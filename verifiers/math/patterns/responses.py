@@ -7,7 +7,7 @@ from verifiers.commitment import Channel, Extraction
 from verifiers.commitment.segment import thinking
 from verifiers.math.exact import number, plain
 from verifiers.math.patterns.codes import Code, Pattern
-from verifiers.math.patterns.wording import clipped
+from verifiers.math.patterns.differences import clipped
 from verifiers.rules import language, repetition
 
 

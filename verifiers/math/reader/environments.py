@@ -11,15 +11,9 @@ from verifiers.math.tree import Node, Unreadable
 from verifiers.math.words import word_key
 
 _MATRICES = {
-    "pmatrix": "p",
-    "bmatrix": "p",
-    "matrix": "p",
-    "smallmatrix": "p",
-    "array": "p",
-    "vmatrix": "v",
-    "Bmatrix": "B",
+    "pmatrix": "p", "bmatrix": "p", "matrix": "p", "smallmatrix": "p", "array": "p", "vmatrix": "v", "Bmatrix": "B",
     "Vmatrix": "V",
-}
+}  # fmt: skip
 _ALIGNED = split("aligned align alignat alignedat gathered gather split eqnarray multline")
 _CONDITIONS = split("if for when where otherwise else")
 

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+from verifiers.commitment.latex import split
 from verifiers.math.reader.levels import Levels
 from verifiers.math.reader.notation import ACCENTS, BIG, OPERATORS, SYMBOLS
 from verifiers.math.reader.numbers import fraction_of
@@ -72,36 +73,15 @@ def starts_factor(reader: Levels, token: Token) -> bool:
         return not reader.norms
     if token.kind == "|":
         return not reader.bars and not reader.arguments
-    return token.kind == "cmd" and _is_operand(token.value)
+    return token.kind == "cmd" and token.value in _OPERANDS
 
 
-def _is_operand(name: str) -> bool:
-    return (
-        name in SYMBOLS
-        or name in FUNCTIONS
-        or name in FUNCTION_SYNONYMS
-        or name in OPERATORS
-        or name in ACCENTS
-        or name in BIG
-        or name == "cis"
-        or name
-        in (
-            "pi",
-            "infty",
-            "imath",
-            "jmath",
-            "frac",
-            "sqrt",
-            "binom",
-            "dbinom",
-            "tbinom",
-            "log",
-            "gcd",
-            "lcm",
-            "max",
-        )
-        or name in ("min", "lfloor", "lceil", "lvert", "langle", "lVert", "lbrace")
+_OPERANDS = (
+    SYMBOLS | FUNCTIONS | FUNCTION_SYNONYMS.keys() | OPERATORS | ACCENTS | BIG
+    | split(
+        "cis pi infty imath jmath frac sqrt binom dbinom tbinom log gcd lcm max min lfloor lceil lvert langle lVert lbrace"
     )
+)  # fmt: skip
 
 
 def _is_crossed(node: Node) -> bool:

@@ -13,13 +13,8 @@ RELATIONS = {
 }  # fmt: skip
 """The meaning of each sign and command of a relation."""
 SET_OPERATIONS = {
-    "cup": "union",
-    "bigcup": "union",
-    "cap": "cap",
-    "bigcap": "cap",
-    "setminus": "setminus",
-    "backslash": "setminus",
-}
+    "cup": "union", "bigcup": "union", "cap": "cap", "bigcap": "cap", "setminus": "setminus", "backslash": "setminus",
+}  # fmt: skip
 """Commands between sets."""
 SYMBOLS = split(
     "alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi omicron rho varrho "
@@ -29,15 +24,9 @@ SYMBOLS = split(
 )
 """Commands that are names."""
 SYMBOL_SYNONYMS = {
-    "varphi": "phi",
-    "varepsilon": "epsilon",
-    "vartheta": "theta",
-    "varrho": "rho",
-    "varnothing": "emptyset",
-    "dots": "ldots",
-    "cdots": "ldots",
-    "mathellipsis": "ldots",
-}
+    "varphi": "phi", "varepsilon": "epsilon", "vartheta": "theta", "varrho": "rho", "varnothing": "emptyset",
+    "dots": "ldots", "cdots": "ldots", "mathellipsis": "ldots",
+}  # fmt: skip
 """Commands with the same meaning as another."""
 OPERATORS = split(
     "ker dim deg det hom Hom rank tr Tr span Var Cov Pr im sup inf limsup liminf angle measuredangle triangle div grad curl neg lnot"

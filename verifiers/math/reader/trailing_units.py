@@ -13,15 +13,9 @@ from verifiers.math.tree import Node, Unreadable
 UNIT_COMMANDS = split("Omega mu")
 """Commands that are units behind a number."""
 _COMMAND_UNITS = {
-    "Omega": " Ω",
-    "mu": " μ",
-    "cdot": "\\cdot ",
-    "times": "\\cdot ",
-    "dollar": " $",
-    "euro": " euro",
-    "pounds": " pound sterling",
-    "yen": " ¥",
-}
+    "Omega": " Ω", "mu": " μ", "cdot": "\\cdot ", "times": "\\cdot ", "dollar": " $", "euro": " euro",
+    "pounds": " pound sterling", "yen": " ¥",
+}  # fmt: skip
 
 
 def unit_ahead(reader: Levels, offset: int) -> bool:

@@ -5,7 +5,7 @@ from fractions import Fraction
 from itertools import product as pairs_of
 
 from memory import remember
-from verifiers.math.units.definitions import ATOMS, CLOCK_SIGNS, SENSES, ZEROS, Scale
+from verifiers.math.units.definitions import ATOMS, CLOCK_SIGNS, SENSES, ZEROS, Scale, product_of
 from verifiers.math.units.reading import atoms_of
 
 
@@ -144,16 +144,4 @@ def _known(unit: str) -> bool:
 def _scale(unit: str) -> Scale | None:
     """The scale of a unit. Counting nouns are dimensions, so that cents per apple convert into dollars per apple."""
     atoms = atoms_of(unit)
-    return None if atoms is None or CLOCK_SIGNS & atoms.keys() else _product(atoms)
-
-
-def _product(atoms: Mapping[str, int]) -> Scale:
-    rational, pi = Fraction(1), 0
-    exponents: dict[str, int] = {}
-    for atom, exponent in atoms.items():
-        scale = ATOMS.get(atom) or Scale(Fraction(1), 0, {f"one {atom}": 1})
-        rational *= scale.rational**exponent
-        pi += scale.pi * exponent
-        for base, power in scale.dimension.items():
-            exponents[base] = exponents.get(base, 0) + power * exponent
-    return Scale(rational, pi, {base: power for base, power in exponents.items() if power})
+    return None if atoms is None or CLOCK_SIGNS & atoms.keys() else product_of(atoms)

@@ -1,21 +1,14 @@
 """The names of units: symbols, English names with plurals and prefixes, Chinese and Japanese names."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from verifiers import cldr
 from verifiers.commitment.cues import listed, vocabulary
 from verifiers.commitment.latex import split
-from verifiers.math.units.definitions import ANGLES, ATOMS, PARSECS, PREFIXED, PREFIXES, UNPREFIXED
+from verifiers.math.units.definitions import ATOMS, UNITS
 from verifiers.math.units.nouns import is_noun
 
 _SHORT = 4
-_CHINESE = {
-    "m": "米 メートル 公尺", "km": "千米 公里 キロメートル 公里路", "dm": "分米", "cm": "厘米 公分 センチメートル", "mm": "毫米 ミリメートル",
-    "μm": "微米", "nm": "纳米", "g": "克 グラム", "kg": "千克 公斤 キログラム", "mg": "毫克", "μg": "微克", "L": "升 公升 リットル",
-    "mL": "毫升", "s": "秒 秒钟 秒鐘 秒間", "ms": "毫秒", "A": "安 安培", "V": "伏 伏特", "W": "瓦 瓦特", "kW": "千瓦", "J": "焦 焦耳",
-    "kJ": "千焦", "N": "牛 牛顿", "Pa": "帕 帕斯卡", "kPa": "千帕", "MPa": "兆帕", "Hz": "赫兹 赫", "Ω": "欧姆 欧", "C": "库仑 库",
-    "F": "法拉", "T": "特斯拉", "cal": "卡路里 卡", "kcal": "千卡 大卡", "kWh": "千瓦时", "bit": "比特", "mol": "摩尔", "rad": "弧度", "K": "开尔文",
-}  # fmt: skip
 _LOCAL = {
     word: atoms
     for word, atoms in cldr.UNITS.items()
@@ -28,19 +21,16 @@ _SENSE_NAMES = {"cent": "cents", "penny": "pennies", "分": "", "¥": ""}
 def _name_table() -> dict[str, Mapping[str, int]]:
     """The names of units, in which case does not count."""
     table: dict[str, Mapping[str, int]] = {**_LOCAL, "unit": {"unit": 1}, "units": {"unit": 1}, "单位": {"unit": 1}}
-    for symbol, _, _, names, prefixes in PREFIXED:
+    for symbol, (_, names, prefixes) in UNITS["prefixed"].items():
         for name in names.split():
             plurals = (name, f"{name}s", f"{name[:-1]}ies" if name.endswith("y") else f"{name}es")
-            for prefix, word in ("", ""), *((prefix, PREFIXES[prefix][0]) for prefix in prefixes):
+            for prefix, word in ("", ""), *((prefix, UNITS["prefixes"][prefix][0]) for prefix in prefixes):
                 table |= {word + plural: {prefix + symbol: 1} for plural in plurals}
-    for atom, spellings in [(row[0], row[3]) for row in (*UNPREFIXED, *ANGLES)]:
+    for atom, (_, spellings) in UNITS["unprefixed"].items():
         table |= {spelling: {atom: 1} for spelling in spellings.split(", ") if spelling}
         table |= {} if len(atom) == 1 else {atom.casefold(): {atom: 1}}
-    for prefix in PARSECS:
-        name = f"{PREFIXES[prefix][0] if prefix else ''}parsec"
-        table |= {spelling: {f"{prefix}pc": 1} for spelling in (name, f"{name}s", f"{prefix}pc".casefold())}
     table |= cldr.SHORT_UNITS
-    for symbol, words in _CHINESE.items():
+    for symbol, words in UNITS["han"].items():
         table |= {word: {symbol: 1} for word in words.split()}
     for atom, spellings in _SENSE_NAMES.items():
         table |= {spelling: {atom: 1} for spelling in (atom, *spellings.split())}
@@ -62,6 +52,16 @@ def _folded_symbols() -> dict[str, Mapping[str, int]]:
     return {folded: atoms for folded, atoms in table.items() if atoms and folded not in _WORDS_LIKE_SYMBOLS}
 
 
+def parted(name: str) -> Sequence[str]:
+    """Two symbols with nothing between them: `Nm`, `JK`; empty if that is a word, a plural (`cms`), or two such products."""
+    pairs = [(name[:at], name[at:]) for at in range(1, len(name)) if {name[:at], name[at:]} <= _JOINABLE]
+    return pairs[0] if len(pairs) == 1 and not name.endswith("s") and name.casefold() not in vocabulary() else ()
+
+
+_JOINABLE = frozenset(
+    prefix + symbol for symbol, (_, _, prefixes) in UNITS["prefixed"].items() for prefix in ("", *prefixes)
+)
+"""The symbols of units that take prefixes."""
 _WORDS_LIKE_SYMBOLS = split("as ha pa ns ms")
 SYMBOLS: Mapping[str, Mapping[str, int]] = (
     {atom: {atom: 1} for atom in ATOMS}

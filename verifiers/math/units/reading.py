@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from memory import remember
 from verifiers.commitment.amounts import is_counted
 from verifiers.commitment.latex import split
-from verifiers.math.units.definitions import ATOMS
-from verifiers.math.units.names import FOLDED, NAMES, PER, SYMBOLS
+from verifiers.math.units.definitions import ATOMS, UNITS
+from verifiers.math.units.names import FOLDED, NAMES, PER, SYMBOLS, parted
 from verifiers.math.units.notation import BLANKS, plain, tokenized, written
 from verifiers.math.units.nouns import chinese_noun, is_plain, noun
 
@@ -231,7 +231,10 @@ def _units(words: Sequence[str]) -> list[dict[str, int]] | None:
             continue
         known_unit = next(((unit, size) for size in (3, 2, 1) if (unit := _named(" ".join(pieces[:size])))), None)
         if known_unit is None:
-            return None
+            if not (parts := parted(pieces[0])):
+                return None
+            pieces = [*parts, *pieces[1:]]
+            continue
         units.append({atom: power * raised for atom, power in known_unit[0].items()})
         raised, pieces = 1, pieces[known_unit[1] :]
     return units if units and raised == 1 else None
@@ -264,22 +267,10 @@ def _chinese_rate(word: str) -> dict[str, int]:
     return total
 
 
-_PRODUCTS = {
-    "mph": "mi/h", "kph": "km/h", "kmh": "km/h", "kmph": "km/h", "mps": "m/s", "fps": "ft/s", "rpm": "revolution/min",
-    "knot": "nmi/h", "knots": "nmi/h", "cc": "cm^3", "ccs": "cm^3", "sqft": "ft^2", "mpg": "mi/gal", "bps": "bit/s", "kbps": "kbit/s", "mbps": "Mbit/s", "gbps": "Gbit/s",
-    "平方单位": "unit^2", "立方单位": "unit^3", "kilohm": "kΩ", "kilohms": "kΩ", "megohm": "MΩ", "megohms": "MΩ", "立方": "m^3", "平米": "m^2",
-}  # fmt: skip
 _SIGN_ATOMS = {
-    "$": "$",
-    "€": "euro",
-    "£": "pound sterling",
-    "¥": "¥",
-    "¢": "cent",
-    "°": "degree",
-    "'": "'",
-    "''": "''",
+    "$": "$", "€": "euro", "£": "pound sterling", "¥": "¥", "¢": "cent", "°": "degree", "'": "'", "''": "''",
     '"': "''",
-}
+}  # fmt: skip
 _PICOMETRE = "pm"
 """A time such as `3 pm` is read before units are."""
 _CLOCK_NAMES = {"am": "a.m.", "a.m.": "a.m.", "a.m": "a.m.", "pm": "p.m.", "p.m.": "p.m.", "p.m": "p.m."}
@@ -294,7 +285,7 @@ _MERGED: Mapping[str, Mapping[str, int]] = {
 
 
 def _spellings_of_products() -> dict[str, Mapping[str, int]]:
-    return {name: _Reading(tokenized(unit) or ()).product() for name, unit in _PRODUCTS.items()}
+    return {name: _Reading(tokenized(unit) or ()).product() for name, unit in UNITS["products"].items()}
 
 
 _NAMES = dict(NAMES)

@@ -32,7 +32,7 @@ Every operation first checks the size of its operands, and raises `TooComplex` i
 """
 
 from verifiers.math.points import names
-from verifiers.math.values.comparing import constant_difference, order, proportional, same
+from verifiers.math.values.comparing import constant_difference, order, proportional, same, surely_same
 from verifiers.math.values.constants import approximate, at, close, measured, settled
 from verifiers.math.values.evaluation import Evaluation
 from verifiers.math.values.numbers import ONE, ZERO, NoValue, Number, OutsideDomain, as_number
@@ -44,4 +44,5 @@ from verifiers.math.values.traits import BARE_LOG
 __all__ = [
     "BARE_LOG", "NUMERIC", "ONE", "ZERO", "Evaluation", "NoValue", "Number", "OutsideDomain", "approximate", "as_number", "at", "close",
     "constant_difference", "exact", "exact_or_none", "measured", "meet", "names", "order", "proportional", "same", "settled",
+    "surely_same",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ from mpmath import mp
 
 from verifiers.math.matrices import same_product
 from verifiers.math.points import names
-from verifiers.math.tree import Node, TooComplex
+from verifiers.math.tree import Node, TooComplex, infinite
 from verifiers.math.values.numbers import NoValue, Number
 from verifiers.math.values.rational import exact, exact_or_none
 from verifiers.math.values.residues import proved
@@ -45,6 +45,14 @@ def same(reference: Node, answer: Node) -> bool:
     return any(_agree(reference, answer, log_base) for log_base in bases)
 
 
+def surely_same(reference: Node, answer: Node) -> bool:
+    """Whether two expressions have the same value, as far as that can be computed."""
+    try:
+        return same(reference, answer)
+    except (NoValue, TooComplex):
+        return False
+
+
 def check(node: Node) -> None:
     """Compute one value of an expression, as a comparison with any answer would.
 
@@ -76,7 +84,7 @@ def order(lhs: Node, rhs: Node) -> int:
     """
     if lhs == rhs:
         return 0
-    lhs_sign, rhs_sign = _infinite(lhs), _infinite(rhs)
+    lhs_sign, rhs_sign = infinite(lhs), infinite(rhs)
     if lhs_sign or rhs_sign:
         return (lhs_sign > rhs_sign) - (lhs_sign < rhs_sign)
     first, second = exact(lhs), exact(rhs)
@@ -107,12 +115,6 @@ def constant_difference(reference: Node, answer: Node) -> bool:
     except (NoValue, TooComplex):
         return False
     return len(differences) >= MIN_POINTS
-
-
-def _infinite(node: Node) -> int:
-    """1 for infinity, -1 for minus infinity, 0 for anything else."""
-    sign, operand = (-1, node.args[0]) if node.kind == "neg" else (1, node)
-    return sign if operand.kind == "const" and operand.leaf == "infty" else 0
 
 
 def proportional(reference: Node, answer: Node, positive: bool) -> bool:

@@ -7,7 +7,7 @@ import mpmath  # type: ignore[import-untyped] # it ships no types
 from mpmath import mp
 
 from verifiers.math.points import names
-from verifiers.math.tree import Node
+from verifiers.math.tree import Node, infinite
 from verifiers.math.values.evaluation import Evaluation
 from verifiers.math.values.numbers import NoValue, Number
 from verifiers.math.values.sampling import FIRST_BITS
@@ -61,8 +61,7 @@ def approximate(node: Node) -> float:
     Raises:
         NoValue, TooComplex: it has no real value.
     """
-    sign, operand = (-1, node.args[0]) if node.kind == "neg" else (1, node)
-    if operand.kind == "const" and operand.leaf == "infty":
+    if sign := infinite(node):
         return sign * float("inf")
     if names(node):
         raise NoValue("it depends on a variable")

@@ -10,7 +10,7 @@ from mpmath import mp
 from memory import remember
 from verifiers.math.limits import MAX_VALUE_BITS
 from verifiers.math.points import BOUND, CONJUGATES, Coordinate, has_i, names
-from verifiers.math.tree import Node, TooComplex, show
+from verifiers.math.tree import Node, TooComplex, show, with_parts
 from verifiers.math.values.numbers import NoValue, Number, OutsideDomain, as_number
 from verifiers.math.values.operations import (
     FUNCTIONS,
@@ -261,6 +261,4 @@ def _radians(node: Node) -> Node:
     """Degrees as an angle, if they are the argument of a function."""
     if node.kind == "deg":
         return Node("/", (Node("*", (node.args[0], Node("const", leaf="pi"))), Node("num", leaf=Fraction(180))))
-    if node.kind in ("+", "neg", "*", "/"):
-        return Node(node.kind, tuple(_radians(arg) for arg in node.args))
-    return node
+    return with_parts(node, _radians) if node.kind in ("+", "neg", "*", "/") else node

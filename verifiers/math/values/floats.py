@@ -140,32 +140,22 @@ def _real(value: Float) -> float:
 
 _CONSTANTS = {"pi": math.pi, "e": math.e}
 _OPERATIONS: Mapping[str, Callable[..., Float]] = {
-    "+": lambda *values: sum(values),
-    "*": lambda *values: reduce(operator.mul, values),
-    "/": operator.truediv,
-    "neg": operator.neg,
-    "bracket": lambda value: value,
-    "%": lambda value: value / 100,
-    "abs": abs,
-    "!": lambda value: math.gamma(_real(value) + 1),
-    "binom": _binomial,
-    "floor": lambda value: math.floor(_real(value)),
-    "ceil": lambda value: math.ceil(_real(value)),
+    "+": lambda *values: sum(values), "*": lambda *values: reduce(operator.mul, values), "/": operator.truediv,
+    "neg": operator.neg, "bracket": lambda value: value, "%": lambda value: value / 100, "abs": abs,
+    "!": lambda value: math.gamma(_real(value) + 1), "binom": _binomial,
+    "floor": lambda value: math.floor(_real(value)), "ceil": lambda value: math.ceil(_real(value)),
     "mod": lambda value, modulus: _real(value) % _real(modulus),
-}
+}  # fmt: skip
 _INVERSES = {"cot": "tan", "sec": "cos", "csc": "sin", "coth": "tanh"}
 _NAMES = {
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arsinh": "asinh", "arcosh": "acosh", "artanh": "atanh", "ln": "log",
     **{name: name for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp")},
 }  # fmt: skip
 _OWN: Mapping[str, Callable[..., Float]] = {
-    "max": lambda *values: max(map(_real, values)),
-    "min": lambda *values: min(map(_real, values)),
-    "sgn": lambda value: (_real(value) > 0) - (_real(value) < 0),
-    "Re": lambda value: complex(value).real,
-    "Im": lambda value: complex(value).imag,
-    "arg": lambda value: cmath.phase(value),
-}
+    "max": lambda *values: max(map(_real, values)), "min": lambda *values: min(map(_real, values)),
+    "sgn": lambda value: (_real(value) > 0) - (_real(value) < 0), "Re": lambda value: complex(value).real,
+    "Im": lambda value: complex(value).imag, "arg": lambda value: cmath.phase(value),
+}  # fmt: skip
 _FUNCTIONS = frozenset([*_INVERSES, *_NAMES, *_OWN])
 
 

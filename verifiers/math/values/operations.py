@@ -152,36 +152,16 @@ def _only(*values: Number) -> Number:
 
 
 NUMERIC: Mapping[str, Callable[..., Number]] = {
-    "+": sum_of,
-    "*": product_of,
-    "/": _safe_quotient,
-    "neg": lambda value: -value,
-    "bracket": _only,
-    "^": safe_power,
-    "!": _safe_factorial,
-    "root": _safe_root,
-    "%": lambda value: value / 100,
-    "deg": lambda value: value,
-    "mod": _modulo,
-    "abs": abs,
-    "floor": lambda value: _whole(value, up=False),
-    "ceil": lambda value: _whole(value, up=True),
-    "binom": _safe_binomial,
-    "log": logarithm,
-}
+    "+": sum_of, "*": product_of, "/": _safe_quotient, "neg": lambda value: -value, "bracket": _only, "^": safe_power,
+    "!": _safe_factorial, "root": _safe_root, "%": lambda value: value / 100, "deg": lambda value: value,
+    "mod": _modulo, "abs": abs, "floor": lambda value: _whole(value, up=False),
+    "ceil": lambda value: _whole(value, up=True), "binom": _safe_binomial, "log": logarithm,
+}  # fmt: skip
 """The operation of each kind of node on the values of its parts."""
 SPECIAL: Mapping[str, Callable[[Number], Number]] = {
-    r"\Gamma": mpmath.gamma,
-    r"\zeta": mpmath.zeta,
-    "erf": mpmath.erf,
-    "erfc": mpmath.erfc,
-    "erfi": mpmath.erfi,
-    "Ei": mpmath.ei,
-    "Si": mpmath.si,
-    "Ci": mpmath.ci,
-    "li": mpmath.li,
-    "Li_2": lambda value: mpmath.polylog(2, value),
-}
+    r"\Gamma": mpmath.gamma, r"\zeta": mpmath.zeta, "erf": mpmath.erf, "erfc": mpmath.erfc, "erfi": mpmath.erfi,
+    "Ei": mpmath.ei, "Si": mpmath.si, "Ci": mpmath.ci, "li": mpmath.li, "Li_2": lambda value: mpmath.polylog(2, value),
+}  # fmt: skip
 """Functions that are written as names applied to arguments."""
 
 
@@ -233,35 +213,12 @@ def _real_only(function: Callable[..., Number]) -> Callable[..., Number]:
 GROWING = frozenset(["sinh", "cosh", "tanh", "coth", "exp"])
 """Functions with e^x in them: tanh(30) is near 1, but the difference is e^-60."""
 FUNCTIONS: Mapping[str, Callable[..., Number]] = {
-    "sin": mpmath.sin,
-    "cos": mpmath.cos,
-    "tan": mpmath.tan,
-    "cot": mpmath.cot,
-    "sec": mpmath.sec,
-    "csc": mpmath.csc,
-    "sinh": _guarded(mpmath.sinh),
-    "cosh": _guarded(mpmath.cosh),
-    "tanh": _guarded(mpmath.tanh),
-    "coth": _guarded(mpmath.coth),
-    "arcsin": mpmath.asin,
-    "arccos": mpmath.acos,
-    "arctan": mpmath.atan,
-    "arccot": mpmath.acot,
-    "arcsec": mpmath.asec,
-    "arccsc": mpmath.acsc,
-    "arsinh": mpmath.asinh,
-    "arcosh": mpmath.acosh,
-    "artanh": mpmath.atanh,
-    "exp": _exp,
-    "ln": lambda value: logarithm(+mp.e, value),
-    "lg": lambda value: logarithm(mpmath.mpf(10), value),
-    "sgn": mpmath.sign,
-    "Re": mpmath.re,
-    "Im": mpmath.im,
-    "arg": mpmath.arg,
-    "gcd": _gcd,
-    "lcm": _lcm,
-    "max": _real_only(max),
-    "min": _real_only(min),
-}
+    "sin": mpmath.sin, "cos": mpmath.cos, "tan": mpmath.tan, "cot": mpmath.cot, "sec": mpmath.sec, "csc": mpmath.csc,
+    "sinh": _guarded(mpmath.sinh), "cosh": _guarded(mpmath.cosh), "tanh": _guarded(mpmath.tanh),
+    "coth": _guarded(mpmath.coth), "arcsin": mpmath.asin, "arccos": mpmath.acos, "arctan": mpmath.atan,
+    "arccot": mpmath.acot, "arcsec": mpmath.asec, "arccsc": mpmath.acsc, "arsinh": mpmath.asinh,
+    "arcosh": mpmath.acosh, "artanh": mpmath.atanh, "exp": _exp, "ln": lambda value: logarithm(+mp.e, value),
+    "lg": lambda value: logarithm(mpmath.mpf(10), value), "sgn": mpmath.sign, "Re": mpmath.re, "Im": mpmath.im,
+    "arg": mpmath.arg, "gcd": _gcd, "lcm": _lcm, "max": _real_only(max), "min": _real_only(min),
+}  # fmt: skip
 """The function of each name."""

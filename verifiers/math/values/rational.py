@@ -121,21 +121,12 @@ def _remainder(values: list[Fraction]) -> Fraction | None:
 
 
 _EXACT: Mapping[str, Callable[[list[Fraction]], Fraction | None]] = {
-    "+": lambda values: sum(values, Fraction(0)),
-    "*": _product,
-    "/": _quotient,
-    "neg": lambda values: -values[0],
-    "bracket": lambda values: values[0] if len(values) == 1 else None,
-    "^": _power,
-    "!": _factorial,
-    "root": _root,
-    "%": lambda values: values[0] / 100,
-    "mod": _remainder,
-    "abs": lambda values: abs(values[0]),
-    "floor": lambda values: Fraction(values[0].__floor__()),
-    "ceil": lambda values: Fraction(values[0].__ceil__()),
+    "+": lambda values: sum(values, Fraction(0)), "*": _product, "/": _quotient, "neg": lambda values: -values[0],
+    "bracket": lambda values: values[0] if len(values) == 1 else None, "^": _power, "!": _factorial, "root": _root,
+    "%": lambda values: values[0] / 100, "mod": _remainder, "abs": lambda values: abs(values[0]),
+    "floor": lambda values: Fraction(values[0].__floor__()), "ceil": lambda values: Fraction(values[0].__ceil__()),
     "binom": exact_binomial,
-}
+}  # fmt: skip
 
 
 def exact_or_none(node: Node) -> Fraction | None:

@@ -1,6 +1,7 @@
 """Finds what decides how an expression is evaluated: i, a bare log, absolute values, arithmetic alone."""
 
 from memory import remember
+from verifiers.commitment.latex import split
 from verifiers.math.points import has_i
 from verifiers.math.tree import Node
 from verifiers.math.values.rational import exact_or_none
@@ -34,28 +35,8 @@ def is_piecewise_analytic(node: Node) -> bool:
 
 
 _ARITHMETIC = frozenset(["num", "sym", "const", "+", "*", "/", "neg", "bracket", "^", "root", "abs", "log"])
-_ANALYTIC = frozenset(
-    [
-        *(
-            "sin",
-            "cos",
-            "tan",
-            "cot",
-            "sec",
-            "csc",
-            "sinh",
-            "cosh",
-            "tanh",
-            "coth",
-            "exp",
-            "ln",
-            "lg",
-            "max",
-            "min",
-            "sgn",
-        ),
-        *("arcsin", "arccos", "arctan", "arsinh", "arcosh", "artanh"),
-    ]
+_ANALYTIC = split(
+    "sin cos tan cot sec csc sinh cosh tanh coth exp ln lg max min sgn arcsin arccos arctan arsinh arcosh artanh"
 )
 
 

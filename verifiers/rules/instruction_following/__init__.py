@@ -270,9 +270,7 @@ EXAMPLES = (
     ),
     Example(
         "Boats, sail home.",
-        {
-            "reference": _example(("punctuation:no_comma", {}), ("keywords:existence", {"keywords": ["home"]})),
-        },
+        {"reference": _example(("punctuation:no_comma", {}), ("keywords:existence", {"keywords": ["home"]}))},
         0.5,
         "partly_followed",
         "follows one of two; with aggregate all the score is 0",
@@ -293,9 +291,7 @@ EXAMPLES = (
     ),
     Example(
         "Here you are:\nred boats, blue boats",
-        {
-            "reference": _example(("count:keywords_multiple", {f"keyword{n}": w for n, w in enumerate("abcde", 1)})),
-        },
+        {"reference": _example(("count:keywords_multiple", {f"keyword{n}": w for n, w in enumerate("abcde", 1)}))},
         0.0,
         "not_followed",
         "an instruction of IFBench",

@@ -21,13 +21,7 @@ from verifiers.rules.instruction_following.constraints import (
     word,
     word_set,
 )
-from verifiers.rules.instruction_following.counting import (
-    HANGUL,
-    UNSPACED,
-    Text,
-    count_word,
-    words,
-)
+from verifiers.rules.instruction_following.counting import HANGUL, UNSPACED, Text, count_word, words
 
 _STRIPPED = string.punctuation + " "
 

@@ -27,12 +27,7 @@ from verifiers.rules.instruction_following.constraints import (
     word,
     words,
 )
-from verifiers.rules.instruction_following.counting import (
-    Text,
-    contains_word,
-    count_word,
-    joins,
-)
+from verifiers.rules.instruction_following.counting import Text, contains_word, count_word, joins
 from verifiers.rules.instruction_following.counting import words as words_of
 from verifiers.rules.tags import has_substance
 

@@ -4,13 +4,7 @@ from collections.abc import Sequence
 
 from verifiers.commitment import fold
 from verifiers.rules.instruction_following import patterns
-from verifiers.rules.instruction_following.constraints import (
-    Constraint,
-    count,
-    ordinal,
-    text,
-    word,
-)
+from verifiers.rules.instruction_following.constraints import Constraint, count, ordinal, text, word
 from verifiers.rules.instruction_following.counting import Text, words
 
 

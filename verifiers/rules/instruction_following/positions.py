@@ -4,11 +4,7 @@ import re
 
 from verifiers.commitment import fold
 from verifiers.rules.instruction_following import boundaries
-from verifiers.rules.instruction_following.constraints import (
-    Constraint,
-    ordinal,
-    word,
-)
+from verifiers.rules.instruction_following.constraints import Constraint, ordinal, word
 from verifiers.rules.instruction_following.counting import Text, words
 
 
@@ -88,10 +84,7 @@ CONSTRAINTS = (
     Constraint("last_word:last_word_sent", _official_last_of_each, _last_of_each, {"last_word": word}),
     Constraint("last_word:last_word_answer", _official_last, _last, {"last_word": word}),
     Constraint(
-        "keywords:keyword_specific_position",
-        _official_position,
-        word_at,
-        {"keyword": word, "n": ordinal, "m": ordinal},
+        "keywords:keyword_specific_position", _official_position, word_at, {"keyword": word, "n": ordinal, "m": ordinal}
     ),
     Constraint("keywords:start_end", _official_start_end, _start_end),
 )

@@ -14,17 +14,8 @@ import syllapy
 
 from verifiers.commitment import fold
 from verifiers.rules.instruction_following import boundaries, patterns, verbs
-from verifiers.rules.instruction_following.constraints import (
-    Constraint,
-    count,
-    ordinal,
-    word,
-)
-from verifiers.rules.instruction_following.counting import (
-    Text,
-    contains_word,
-    words,
-)
+from verifiers.rules.instruction_following.constraints import Constraint, count, ordinal, word
+from verifiers.rules.instruction_following.counting import Text, contains_word, words
 from verifiers.rules.instruction_following.positions import word_at
 
 _STRIPPED = string.punctuation + " "

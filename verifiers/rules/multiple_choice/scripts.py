@@ -19,8 +19,6 @@ _LABELS_OF_SCRIPTS = (
     *_WITHOUT_LOOK_ALIKES,
 )
 CIRCLED = ("①②③④⑤⑥⑦⑧⑨⑩", "➀➁➂➃➄➅➆➇➈➉", "❶❷❸❹❺❻❼❽❾❿", "➊➋➌➍➎➏➐➑➒➓", "⑴⑵⑶⑷⑸⑹⑺⑻⑼⑽")
-CROSSES = "❌✗✘✖🚫"
-"""Signs beside an option that call it wrong."""
 ORDINALS = (
     ("first", "1st"),
     ("second", "2nd"),
@@ -37,20 +35,7 @@ ORDINALS_CJK = tuple(zip("一二三四五六七八九十", ("1", "2", "3", "4", 
 PLACE_NOUNS = ("option", "choice", "alternative", "one", "answer")
 """Nouns that name an option behind an ordinal."""
 ORDINAL_HAN = "第"
-ORDINAL_NOUNS = ("option", "choice", "alternative", "answer option", "answer choice")
-ORDINAL_NOUNS_CJK = ("个选项", "個選項", "选项", "選項", "项", "項")
-_ORDINAL = re.compile(
-    rf"\b(?:{'|'.join(word for words in ORDINALS for word in words)}|last)\s(?:{'|'.join(ORDINAL_NOUNS)})\b|第[一二三四五六七八九十\d]"
-    r"|\b(?:option|choice)\s(?:#|no\.\s|number\s)?\d",
-    re.IGNORECASE,
-)
 _DIGITS = re.compile(r"\d{1,2}", re.ASCII)
-
-
-def may_be_ordinal(text: str) -> bool:
-    """Whether a short text may name the place of an option: "the third option", "option 3"."""
-    may_be = "ption" in text or "hoice" in text or "native" in text or "第" in text
-    return may_be and _ORDINAL.search(text) is not None
 
 
 def labels_like(label: str) -> dict[str, str] | None:

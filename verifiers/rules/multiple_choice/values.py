@@ -9,7 +9,7 @@ from hashlib import blake2b
 from memory import Store, remember
 from verifiers import commitment
 from verifiers.commitment.commit import CONFLICT, Mention, Names
-from verifiers.commitment.cues import Kind, adverbs, cues, vocabulary, words
+from verifiers.commitment.cues import Kind, adverbs, cues, kinds, listed, vocabulary, words
 from verifiers.commitment.spans import Span
 from verifiers.commitment.wording import single
 from verifiers.math import algebra
@@ -222,7 +222,10 @@ class Options:
                 label = self._exactly(sight.name, sight.name.strip(EDGES)) or self.by_form.get(form)
                 label = label or self._by_ordinal.get(form) or self._by_tight.get("".join(form.split()))
             if label is None or (
-                sight.kind == "text" and label in self._forms and self._is_else(text, sight, label, end)
+                sight.kind == "text"
+                and (
+                    (label in self._forms and self._is_else(text, sight, label, end)) or _denies_noun(text, sight, end)
+                )
             ):
                 continue
             mention = Mention(frozenset({label}), sight.start, sight.end)
@@ -294,6 +297,15 @@ class Options:
         return not spoken or not spoken[-1].text[-1].isalnum() or spoken[-1].text in vocabulary()
 
 
+def _denies_noun(text: str, sight: Sight, end: int) -> bool:
+    """Whether a "no" belongs to the noun behind it and answers nothing: "no idea", "no way to tell"; not "no it is wrong"."""
+    following = words(text, sight.end, min(end, sight.end + _NOUN_CHARS)) if sight.name.lower() == "no" else ()
+    if not following or not following[0].text.isalpha() or "\n" in text[sight.end : following[0].start]:
+        return False
+    return following[0].text not in listed("pronouns") and not any(cue.first == 0 for cue in cues(following))
+
+
+_NOUN_CHARS = 40
 _SPACED = re.compile(r"[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]\Z")
 """A letter or digit of a script with spaces: `f(B)`, but 答案是(B)."""
 _ELISION = re.compile(r"['\u2019](?=[aeiouhàâäèéêëîïôöûù])", re.IGNORECASE)
@@ -306,30 +318,9 @@ _OF_A_FORMULA = re.compile(r"\s?[=+^<>≤≥](?!>)|\(|['\u2019](?:s|m|ll|ve|d)\b
 _GOES_ON = re.compile(r"\s+[a-z]")
 _IN_BRACKETS = re.compile(r"[\"”*_$]{0,3}(?:\s\(|\(|,\s)(?:(?:option|choice|answer)\s)?[^\W_]?\(?", re.IGNORECASE)
 _WORDS_BEHIND = re.compile(r"\s?[a-z]{1,12}(?:\s\d{1,4}\s[a-z]{1,12}|\sa\s(?:half|third|quarter))?", re.IGNORECASE)
-_BESIDE = frozenset(
-    [
-        Kind.THE,
-        Kind.NOUN,
-        Kind.RIGHT,
-        Kind.JOINS,
-        Kind.ANSWER,
-        Kind.RESULT,
-        Kind.IS,
-        Kind.SO,
-        Kind.OR,
-        Kind.FITS,
-        Kind.CALLED,
-        Kind.CHOOSE,
-        Kind.GUESS,
-        Kind.YES,
-        Kind.ONLY,
-        Kind.BUT,
-    ]
-)
+_BESIDE = kinds("the noun right joins answer result is so or fits called choose guess yes only but")
 _LEAD_TO_LABEL = frozenset([Kind.NOUN, Kind.ANSWER, Kind.RESULT, Kind.IS])
-_BEHIND_LABEL = frozenset(
-    [Kind.IS, Kind.FITS, Kind.WRONG, Kind.OR, Kind.BECAUSE, Kind.JOINS, Kind.BUT, Kind.ALSO, Kind.SO, Kind.NOT]
-)
+_BEHIND_LABEL = kinds("is fits wrong or because joins but also so not")
 
 
 def _formula(form: str) -> str | Fraction:

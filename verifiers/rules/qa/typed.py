@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from verifiers.commitment.cues import Kind, cues, words
+from verifiers.commitment.cues import Kind, cues, kinds, words
 from verifiers.commitment.folding import visible
 from verifiers.commitment.lines import clause_end
 from verifiers.commitment.stance import Sentence
@@ -173,21 +173,7 @@ def day(text: str) -> moments.Date | Month | None:
     return next((date for start in heads if (date := _day(text[start:].strip("*_`\"' "))) is not None), None)
 
 
-_NO_DAY = frozenset(
-    [
-        Kind.NOT,
-        Kind.IF,
-        Kind.MAYBE,
-        Kind.DOUBT,
-        Kind.SAID,
-        Kind.BOUND,
-        Kind.OR,
-        Kind.OTHER,
-        Kind.WRONG,
-        Kind.ASIDE,
-        Kind.BECAUSE,
-    ]
-)
+_NO_DAY = kinds("not if maybe doubt said bound or other wrong aside because")
 """Words that make the day behind them a bound or a doubt."""
 _MAX_DAY_CHARS = 200
 

@@ -215,12 +215,7 @@ def judge(item: Item[ToolCallParams]) -> Verdict:
         return Verdict.wrong("unjudged_parts", unjudged=unjudged)
     try:
         reading = said.read(
-            item.said,
-            turn,
-            params.think,
-            params.tools_,
-            params.notation,
-            may_be_prefilled=bool(reference.calls),
+            item.said, turn, params.think, params.tools_, params.notation, may_be_prefilled=bool(reference.calls)
         )
     except Malformed as error:
         text = item.response or "(a call)"

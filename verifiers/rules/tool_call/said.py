@@ -75,12 +75,7 @@ def read(
 
 
 def _calls(
-    step: Step,
-    think: Think,
-    reading: Said,
-    may_be_prefilled: bool,
-    listed: Collection[str],
-    language: Language | None,
+    step: Step, think: Think, reading: Said, may_be_prefilled: bool, listed: Collection[str], language: Language | None
 ) -> list[Call]:
     typed = [_typed(call.name, call.arguments) for call in step.calls]
     response = forms.plain_tokens(step.whole_text)

@@ -159,6 +159,7 @@ def cited(**more: Any) -> JSON:
 
 
 CITED = cited()
+BACK = "\n\nNo, that is wrong. I take it back."
 RETRACTED = "It is Rome, of course.\nSorry, that was wrong: it is Paris."
 IN_CALL = {**SCHEMA, "response_mode": "tool_call", "tool_name": "f", "tool_payload_key": "x"}
 XML = '<a d="1"><b><c>1</c></b><b/></a>'
@@ -237,6 +238,7 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
     "ruler2": [
         ({"expected_answer": ["one two"]}, "one three", 0.5),
         ({"expected_answer": ["1", "2", "3", "4"]}, "They are 1, 2 and 3.", 0.75),
+        ({"expected_answer": ["12", "13"]}, "The number is not 12. It is 13.", 0.5),
         ({"expected_answer": ["one two"], "match_type": "2steps"}, "one two\n\nno", 0.0),
         ({"expected_answer": ["one two"], "match_type": "part"}, "Document 1: one\ntwo\n\nthree four", 0.0),
     ],
@@ -252,6 +254,8 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
         ({"expected_judgement": "Judgement: No"}, "**Judgement**: **No**, as Yes fails", 1.0),
         ({"expected_judgement": "Judgement: No"}, "Maybe.", 0.0),
         ({"expected_judgement": "Judgement: No"}, "Judgement: Not sure", 0.0),
+        ({"expected_judgement": "Judgement: No"}, "Judgement: No idea", 0.0),
+        ({"expected_judgement": "Judgement: No"}, "Judgement: No because step 2 fails", 1.0),
         ({"expected_judgement": "Judgement: Yes"}, "Judgement: Yes or No", 0.0),
         ({"expected_judgement": "Judgement: Yes"}, "Judgement: Yes. Wait, no.", 0.0),
         ({"expected_judgement": "Judgement: Yes"}, "Judgement: Yesterday", 0.0),
@@ -289,6 +293,7 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
         ({"output_type": "JSON", "raw_output_metric": ["a[0].b", "a.*.c"]}, '```json\n{"a": [{"b": 1}]}\n```', 0.6),
         ({"output_type": "YAML", "raw_output_metric": ["a.`b.c`"]}, "a:\n  b.c: 1", 1.0),
         ({"output_type": "JSON", "raw_output_metric": ["a"]}, "{", 0.0),
+        ({"output_type": "JSON", "raw_output_metric": ["a"]}, f'```json\n{{"a": 1}}\n```{BACK}', 0.0),
         ({"output_type": "XML", "raw_output_metric": ["a.b.*.c", "a.@d", "a.b.c"]}, XML, 0.73),
         ({"output_type": "XML", "raw_output_metric": ["a"]}, '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', 0.0),
         ({"output_type": "SVG", "raw_output_metric": ["a"]}, "<svg/>", None),
@@ -387,6 +392,7 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
         (EVENTS, '[] so: [{"event_id": 0, "start_time": "12:00", "duration": 30}]', 0.0),
         (EVENTS, '[{"event_id": 0, "start_time": "10:00", "duration": 60}]', 0.0),
         (EVENTS, "Done.", 0.0),
+        (EVENTS, f'[{{"event_id": 0, "start_time": "10am", "duration": 30}}]{BACK}', 0.0),
         (
             EVENTS,
             '[{"event_id": 0, "start_time": "10am", "duration": 30}, {"event_id": 0, "start_time": "10:00", "duration": 30}]',
@@ -406,12 +412,15 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
         ({"expected_answer": "a  b", "answer_type": "string", "output_regex": "= (.+)$"}, "x = A b", 1.0),
         ({"expected_answer": "2", "property_type": "count"}, "((2.2))", 1.0),
         ({"expected_answer": "2"}, "((2.2))", 0.0),
+        ({"expected_answer": "2"}, f"((2)){BACK}", 0.0),
         ({"expected_answer": "many"}, "((2))", None),
         ({"expected_answer": "2", "answer_format": "fmt_99"}, "((2))", None),
     ],
     "citation_if": [
         (CITED, "Rome [ref:citation_1].", 1.0),
         (CITED, "[ref:citation_1]", 0.0),
+        (CITED, f"Rome [ref:citation_1].{BACK}", 0.0),
+        (CITED, "Others say Oslo.\nThat is wrong [ref:citation_1].", 1.0),
         (CITED, "Rome [ref:citation_1]. Sources: citation_1", 0.0),
         (CITED, "Rome [ref:citation_1] [ref:citation_9].", 0.0),
         (CITED, "Rome.", 0.0),
@@ -521,6 +530,7 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
     ],
     "vlm_eval_kit": [
         ({"benchmark_name": "OCRBench", "category": "x", "answer": ["A b"]}, "It is a B.", 1.0),
+        ({"benchmark_name": "OCRBench", "category": "x", "answer": ["A b"]}, "It does not display a B.", 0.0),
         ({"benchmark_name": "OCRBench", "category": FORMULA, "answer": ["a + b"]}, "$a+b$", 1.0),
         ({"benchmark_name": "OCRBench", "category": FORMULA, "answer": ["a + b"]}, "$A+b$", 0.0),
         ({"benchmark_name": "MMBench", "category": "x", "answer": ["a"]}, "a", None),
@@ -554,7 +564,7 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
         ({"extracted_law": "x", "rmsle": 9.0, "symbolic_equivalent": False}, "<final_law>x</final_law>", -0.65),
         (
             {"extracted_law": "x", "rmsle": 0.0, "symbolic_equivalent": True},
-            "<final_law>x</final_law>\n\nNo, that is wrong. I take it back.",
+            f"<final_law>x</final_law>{BACK}",
             None,
         ),
         ({"extracted_law": "x", "rmsle": HUGE, "symbolic_equivalent": True}, "<final_law>x</final_law>", -0.4),

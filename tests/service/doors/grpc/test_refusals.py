@@ -9,8 +9,8 @@ from typing import Any
 
 import grpc
 import pytest
+from rewardline.pb import rewardline_pb2 as pb
 
-from service.doors.grpc.pb import rewardline_pb2 as pb
 from service.doors.grpc.server import build_server
 from service.limits.admission import Admission
 from service.limits.keys import Keys

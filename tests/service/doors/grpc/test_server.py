@@ -17,8 +17,8 @@ import httpx
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from rewardline.pb import rewardline_pb2 as pb
 
-from service.doors.grpc.pb import rewardline_pb2 as pb
 from tests.conftest import Serve
 from tests.service.slow_verifier import held, serving_slowly
 from tests.waiting import eventually

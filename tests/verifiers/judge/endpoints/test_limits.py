@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verifiers.judge.endpoints.buckets import BURST_S, Bucket
 from verifiers.judge.endpoints.config import ConcurrencyConfig, PriceConfig, SpendConfig
 from verifiers.judge.endpoints.latency import Latency
 from verifiers.judge.endpoints.limiter import Limiter
 from verifiers.judge.endpoints.messages import Usage
+from verifiers.judge.endpoints.shared_limits import BURST_S, Bucket
 from verifiers.judge.endpoints.spending import Allowance, Spending, Use, cost_of
 
 

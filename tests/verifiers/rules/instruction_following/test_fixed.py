@@ -179,12 +179,7 @@ CASES: list[tuple[str, dict[str, Any], str, str]] = [
     ),
     ("detectable_content:postscript", {"postscript_marker": "P.P.S"}, "Hi!\nP.S. a\nP.P.S. b", "Hi!\nstamp.p.s. b"),
     ("detectable_format:number_bullet_lists", {"num_bullets": 1}, "* a\n* * *\n-5 degrees", "*a*\n-b"),
-    (
-        "detectable_format:constrained_response",
-        {},
-        "My answer is no.",
-        "My answer is no. Or: My answer is maybe.",
-    ),
+    ("detectable_format:constrained_response", {}, "My answer is no.", "My answer is no. Or: My answer is maybe."),
     ("detectable_format:number_highlighted_sections", {"num_highlights": 2}, "***a*** and *b c*", "***a***"),
     (
         "detectable_format:multiple_sections",

@@ -157,8 +157,9 @@ function runs() {
   if (!watched.runs.length) return make("p", {}, "Nothing of it has been judged yet. Send run_id with each batch, and step in the metadata of items.");
   const all = Object.keys(watched.detectors).length;
   const ready = (each) => (each.ready.length ? `${each.ready.length} of ${all}` : "none yet: it is still beginning");
-  return table("Runs, the latest first", ["run", "judged by", "items", "step", "detectors that know how it began"], watched.runs.map((each) =>
-    [named(each.run), make("bdi", {}, each.judge), count(each.items), each.step === null ? "" : count(each.step), make("span", { title: each.ready.map(words).join(", ") }, ready(each))]));
+  const shift = ([name, since]) => `${words(name)} since ${since.step === null ? `item ${count(since.item)}` : `step ${count(since.step)}`}`;
+  return table("Runs, the latest first", ["run", "judged by", "items", "step", "detectors that know how it began", "changed in all responses, paid or not"], watched.runs.map((each) =>
+    [named(each.run), make("bdi", {}, each.judge), count(each.items), each.step === null ? "" : count(each.step), make("span", { title: each.ready.map(words).join(", ") }, ready(each)), Object.entries(each.shifts).map(shift).join("; ")]));
 }
 
 const detectors = () => make("details", {}, make("summary", {}, "What it looks for"), table("Detectors", ["detector", "alarms when"], Object.entries(watched.detectors).map(([name, about]) => [words(name), about])));
