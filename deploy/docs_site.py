@@ -73,7 +73,6 @@ NAV: Final[Sequence[tuple[str, Pages]]] = (
         (
             ("Recipes", "docs/recipes.md"),
             ("The rewards of trainers", "docs/rewards.md"),
-            ("Advantages of groups", "docs/advantages.md"),
             ("Rewards of whole groups", "docs/groups.md"),
             ("A model that learns", "docs/learning.md"),
         ),

@@ -26,6 +26,11 @@ class Pace:
     def is_over(self) -> bool:
         return self._clock() > self._ends_s
 
+    async def keep(self) -> None:
+        """Rest if the step is over."""
+        if self.is_over():
+            await self.rest()
+
     async def rest(self) -> None:
         """End the step, and begin the next one."""
         await asyncio.sleep(0)

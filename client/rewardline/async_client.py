@@ -157,13 +157,14 @@ class AsyncClient(ConfiguredClient):
         """Reward groups of responses, each compared with the others of its group; `answers[i]` belongs to `groups[i]`.
 
         Args:
-            groups: Each with `responses`, and how they are judged: `verifier`, `params`, `reference`, `prompt`.
-            method: "score", "majority" or "tournament".
+            groups: Each with `responses`, and how they are judged: `verifier`, `params`, `reference`, `prompt`; or with
+                `rewards`, for the method "rewards".
+            method: "score", "majority", "tournament", "listwise", or "rewards" for groups that have theirs already.
             majority: For that method: `min_share`, `on_tie`.
             tournament: For that method: `pairs`, `rating`, `orders` and more.
             terms: What length, style and diversity add to rewards.
             k: Also say the mean of the maximum of k rewards.
-            advantages: The options of `POST /v1/group/advantages`, to get advantages, too.
+            advantages: `preset`, `method`, `filters` and more, to get advantages, too.
             cache: "use", "refresh" (judge anew and store) or "off".
             deadline_s: The call ends by then, retries included.
             run_id: The run that the call belongs to; default: that of the client.

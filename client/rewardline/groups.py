@@ -16,7 +16,7 @@ def chunked(groups: Sequence[Mapping[str, Any]]) -> list[Sequence[Mapping[str, A
     chunks: list[Sequence[Mapping[str, Any]]] = []
     start = members = nbytes = 0
     for at, group in enumerate(groups):
-        size, weight = len(group["responses"]), len(json_bytes(group))
+        size, weight = len(group.get("responses", ())), len(json_bytes(group))
         is_full = at - start == _MAX_GROUPS or members + size > _MAX_MEMBERS or nbytes + weight > _MAX_BYTES
         if is_full and at > start:
             chunks.append(groups[start:at])

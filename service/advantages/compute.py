@@ -4,7 +4,6 @@ Trouble stays where it is: a group that makes no sense is `invalid`, with a mess
 affected. A few groups are computed at a time, so that the event loop is never held for long.
 """
 
-import asyncio
 from collections import Counter
 from collections.abc import Sequence
 
@@ -22,9 +21,7 @@ from service.advantages.schemas import (
     Options,
     RewardGroup,
 )
-
-_SLICE_REWARDS = 2_048
-"""Rewards that are computed before other tasks may run: about 3 ms."""
+from verifiers.pace import Pace
 
 
 class BadGroup(Exception):
@@ -35,7 +32,7 @@ async def compute_advantages(groups: Sequence[RewardGroup], options: Options) ->
     """The answer for every group, in order."""
     names = sorted({name for group in groups for name in group.components})
     formula, filters = _formula(options, names), _filters(options.filters)
-    pace = _Pace()
+    pace = Pace()
     baselines: list[Baseline] = []
     messages: dict[int, str] = {}
     for position, reward_group in enumerate(groups):
@@ -44,7 +41,7 @@ async def compute_advantages(groups: Sequence[RewardGroup], options: Options) ->
         except BadGroup as error:
             baselines.append(Baseline(Group([None] * group_size(reward_group)), "invalid"))
             messages[position] = str(error)
-        await pace.keep(group_size(reward_group))
+        await pace.keep()
     batch = formulas.batch(baselines, formula)
     answers: list[GroupAdvantages] = []
     for position, (reward_group, group) in enumerate(zip(groups, baselines, strict=True)):
@@ -58,9 +55,10 @@ async def compute_advantages(groups: Sequence[RewardGroup], options: Options) ->
                 len(group.usable),
                 group.mean,
                 group.std,
+                list(group.group.rewards),
             )
         )
-        await pace.keep(group_size(reward_group))
+        await pace.keep()
     used = FormulaUsed(
         formula.method, formula.scale, formula.std, formula.eps, formula.clip, formula.partial, formula.k
     )
@@ -72,20 +70,6 @@ async def compute_advantages(groups: Sequence[RewardGroup], options: Options) ->
 def group_size(group: RewardGroup) -> int:
     """The number of answers in the group."""
     return max(len(group.rewards), *map(len, group.components.values()), 0)
-
-
-class _Pace:
-    """Lets other tasks run now and then."""
-
-    def __init__(self) -> None:
-        self._rewards = 0
-
-    async def keep(self, rewards: int) -> None:
-        """Note that so many more rewards have been computed."""
-        self._rewards += rewards + 1
-        if self._rewards > _SLICE_REWARDS:
-            self._rewards = 0
-            await asyncio.sleep(0)
 
 
 def _formula(options: Options, names: Sequence[str]) -> Formula:

@@ -1,4 +1,4 @@
-"""The types of the requests and answers of `POST /v1/group/advantages`."""
+"""The types of groups of rewards, and of their advantages."""
 
 from typing import Annotated, Final, Literal
 
@@ -90,16 +90,10 @@ class Options(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     length_reward: LengthReward | None = None
 
 
-class AdvantagesRequest(Options, forbid_unknown_fields=True, kw_only=True):
-    """Groups of rewards, and how to compute their advantages."""
-
-    groups: Annotated[list[RewardGroup], msgspec.Meta(max_length=MAX_GROUPS)]
-
-
 class Envelope(Options, forbid_unknown_fields=True, kw_only=True):
-    """An `AdvantagesRequest` with groups that are not decoded yet."""
+    """Groups of rewards that are not decoded yet, and how to compute their advantages."""
 
-    groups: Annotated[list[msgspec.Raw], msgspec.Meta(max_length=MAX_GROUPS)]
+    groups: list[msgspec.Raw]
 
 
 class GroupAdvantages(msgspec.Struct):
@@ -117,6 +111,8 @@ class GroupAdvantages(msgspec.Struct):
     """The number of rewards that count for mean and deviation."""
     mean: float | None
     std: float | None
+    rewards: list[float | None]
+    """What the advantages are computed of: of components, their weighted sum."""
 
 
 class FormulaUsed(msgspec.Struct):

@@ -3,21 +3,21 @@ for `math`.
 
     responses ──► answers          each is judged against a reference that is there only so that its answer is found
     answers ──► keys               answers with keys of the verifier's are equal if these are: nobody compares them
-    answers ──► pairs              of two others, the more frequent one is the reference for the other
+    answers ──► pairs              the most frequent answer is the reference for all others, and then the most frequent of
+                                   those that have no ballot yet; what equals it is compared with the others that do
     pairs ──► ballots              answers that all equal each other: who votes for one of them votes for the ballot
     ballots ──► classes            an answer belongs to the largest of its ballots
 
-All groups of a request share the batches of comparisons. Two answers whose comparison came to no end are `unsettled`: each
-may be of the class of the other. Equality is not always transitive: 5 equals 5 cm and 5 m. Such an answer votes for both,
-and makes them no class: only what equals all the answers of a ballot is of it. Who is the reference depends on the answers
-alone, never on the order of the responses.
+All groups of a request share the batches of comparisons, of which each group has so many at most for each of its responses.
+Answers whose comparison came to no end, or was not made, are `unsettled`: they may be of the class of another. Equality is
+not always transitive: 5 equals 5 cm and 5 m. Such an answer votes for both, and makes them no class: only what equals all
+the answers of a ballot is of it. Who is the reference depends on the answers alone, never on the order of the responses.
 """
 
-import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, islice
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -57,8 +57,10 @@ MAX_COMPARED_CHARS: Final = 10_000
 MAX_INPUT_BYTES: Final = 200_000
 """More inputs of programs are not read on the event loop."""
 MAX_KEY_CHARS: Final = 100
-MAX_COMPARED: Final = 32
-"""Answers without keys beyond so many are not compared with each other, only with these."""
+_WITNESSES: Final = 4
+"""Of more than twice as many answers that equal a reference, each is compared with the most frequent of these only."""
+MAX_COMPARISONS: Final = 12
+"""The most comparisons for each response of a group: all pairs, if there are up to 23."""
 _LISTED: Final = (CODE, "multiple_choice")
 """The verifiers whose answers are outputs or labels, not words of the model."""
 WRONG_FORM: Final = "wrong_form"
@@ -66,8 +68,6 @@ _SILENT: Final = "no_response"
 """Why a list of messages of others alone is invalid: it has no answer."""
 _BATCH: Final = 4_096
 """Comparisons that are judged together."""
-_INLINE_EQUALS: Final = 1_200
-"""More pairs of equals are put in order in a thread: 1,200 take 2 ms."""
 
 
 @dataclass(slots=True)
@@ -83,8 +83,7 @@ class Partition:
     """The positions of answers that all equal each other; the largest first, and of equal ones the one that came first.
     An answer that equals several which differ is in several ballots."""
     classes: list[list[int]] = field(default_factory=list)
-    """The positions of each class, which no two share: the largest ballot first. What is in several of the largest
-    ballots is a class by itself."""
+    """The positions of each class, which no two share, in the same order."""
     unsettled: set[int] = field(default_factory=set)
     """Positions whose answer may be that of another class, too."""
     failed: set[int] = field(default_factory=set)
@@ -98,15 +97,19 @@ class Partition:
     params: Mapping[str, Any] = field(default_factory=dict)
     """The parameters of the group, decoded."""
     _open: dict[str, list[int]] = field(default_factory=dict)
-    """The positions of each answer that can be compared."""
+    """The positions of each answer that can be compared; the most frequent first."""
     _written: Mapping[str, str] = field(default_factory=dict)
     _keyed: set[str] = field(default_factory=set)
     """Answers with keys: no two of them are equal."""
     _equals: dict[str, set[str]] = field(default_factory=dict)
     """The answers that equal each answer, and itself."""
-    _beyond: set[str] = field(default_factory=set)
-    """Answers that are not compared with each other."""
-    _asked: set[Pair] = field(default_factory=set)
+    _answered: set[frozenset[str]] = field(default_factory=set)
+    """The pairs whose comparison has a result."""
+    _unplaced: list[str] = field(default_factory=list)
+    """Answers without a ballot."""
+    _latest: str | None = None
+    """The reference whose ballot is being made."""
+    _asked: int = 0
 
     def withhold(self, answers: Collection[str], reason: str) -> None:
         """Leave out these answers."""
@@ -131,97 +134,92 @@ class Partition:
                 name = representatives.setdefault(keys[answer], answer) if answer in keys else answer
                 self._open.setdefault(name, []).append(at)
         incomparable = [answer for answer in self._open if answer not in texts and answer not in keys]
-        self.ballots = [self._open.pop(answer) for answer in incomparable]
-        self._written, self._keyed = texts, {answer for answer in self._open if answer in keys}
-        self._equals = {answer: {answer} for answer in self._open}
+        self.ballots = [self._open.pop(answer) for answer in sorted(incomparable)]
+        names = sorted(self._open, key=lambda answer: (-len(self._open[answer]), answer))
+        self._open = {answer: self._open[answer] for answer in names}
+        self._written, self._keyed = texts, {answer for answer in names if answer in keys}
+        self._equals = {answer: {answer} for answer in names}
+        self._unplaced = names
 
     def pairs(self) -> list[Pair]:
-        """The references, each with an answer that is compared with it. The last reference of all is compared with itself
-        if it may be the majority: nan does not equal nan.
+        """The references, each with an answer that is to be compared with it now; none if all is known that will be. A
+        reference is compared with itself, too: nan does not equal nan.
         """
-        names = sorted(self._open, key=lambda answer: (-len(self._open[answer]), answer))
-        unkeyed = [answer for answer in names if answer not in self._keyed]
-        compared, self._beyond = {*unkeyed[:MAX_COMPARED]}, {*unkeyed[MAX_COMPARED:]}
-        pairs = [pair for pair in combinations(names, 2) if not compared.isdisjoint(pair)]
-        if names and names[-1] in compared and len(self._open[names[-1]]) == len(self._open[names[0]]):
-            pairs.append((names[-1], names[-1]))
-        self._asked.update(pairs)
+        pairs = self._closing_pairs()
+        while self._unplaced and not pairs:
+            self._latest = latest = self._unplaced.pop(0)
+            pairs = self._ordered((latest, other) for other in self._open if other != latest)
+            if latest not in self._keyed and not self._is_unfit(latest):
+                pairs.append((latest, latest))
+            pairs = pairs or self._closing_pairs()
+        self._asked += len(pairs)
+        if self._asked > MAX_COMPARISONS * len(self.answers):
+            assert self._latest is not None
+            unknown = [self._latest, *self._unplaced]
+            self.unsettled.update(at for answer in unknown for at in self._open[answer])
+            self.ballots += [self._open[answer] for answer in unknown]
+            self._unplaced, pairs = [], []
         return pairs
+
+    def _closing_pairs(self) -> list[Pair]:
+        """What is to be compared of the equals of the latest reference; if nothing is, its ballot is made."""
+        if self._latest is None:
+            return []
+        equals = [answer for answer in self._open if answer in self._equals[self._latest] and answer != self._latest]
+        witnesses = equals[:_WITNESSES] if len(equals) > 2 * _WITNESSES else equals
+        pairs = self._ordered((first, other) for at, first in enumerate(witnesses) for other in equals[at + 1 :])
+        if not pairs:
+            core, ballot = {self._latest, *witnesses}, [self._latest]
+            for answer in equals:
+                if core.intersection(ballot) <= self._equals[answer]:
+                    ballot.append(answer)
+            self.ballots.append(sorted(at for answer in ballot for at in self._open[answer]))
+            self._unplaced = [answer for answer in self._unplaced if answer not in ballot]
+            self._latest = None
+        return pairs
+
+    def _is_unfit(self, answer: str) -> bool:
+        return self._open[answer][0] in self.unfit
+
+    def _ordered(self, pairs: Iterable[Pair]) -> list[Pair]:
+        """Those of the pairs that have no result, with the reference first: what is no reference is the other."""
+        unknown = [pair for pair in pairs if frozenset(pair) not in self._answered and not self._keyed.issuperset(pair)]
+        turned = [pair[::-1] if self._is_unfit(pair[0]) else pair for pair in unknown]
+        return [pair for pair in turned if not self._is_unfit(pair[0])]
 
     def question(self, pair: Pair) -> str:
         """The response that is judged against the first of a pair."""
         return self._written[pair[1]]
 
-    def take(self, results: Mapping[Pair, Result]) -> list[Pair]:
-        """Note how answers compare with their references. Those that are no reference are to be compared with others as
-        their references: these pairs are returned.
-        """
+    def take(self, results: Mapping[Pair, Result]) -> None:
+        """Note how answers compare with their references."""
         of_reference: dict[str, dict[str, Result]] = {}
         for (reference, answer), result in results.items():
             of_reference.setdefault(reference, {})[answer] = result
-        turned: list[Pair] = []
         for reference, row in of_reference.items():
-            diagonal = row.pop(reference, None)
-            is_unequal = diagonal is not None and diagonal.status == "ok" and diagonal.score != 1.0
-            if is_unequal or all(
-                result.status == "invalid" for result in (*row.values(), *([diagonal] if diagonal else ()))
-            ):
+            itself = row.pop(reference, None)
+            is_unequal = itself is not None and itself.status == "ok" and itself.score != 1.0
+            outcomes = [*row.values()] if itself is None else [*row.values(), itself]
+            if is_unequal or all(result.status == "invalid" for result in outcomes):
                 self.unfit.update(self._open[reference])
-                turned += [(answer, reference) for answer in row if (answer, reference) not in self._asked]
                 continue
             for answer, result in row.items():
+                self._answered.add(frozenset((answer, reference)))
                 if result.status != "ok":
                     self.unsettled.update(self._open[answer], self._open[reference])
                 elif result.score == 1.0:
                     self._equals[answer].add(reference)
                     self._equals[reference].add(answer)
-        self._asked.update(turned)
-        return turned
-
-    @property
-    def equal_pairs(self) -> int:
-        """The answers that equal each answer, of all."""
-        return sum(map(len, self._equals.values()))
 
     def finish(self) -> None:
-        """Make ballots and classes of the answers, and put all in order."""
-        classes: dict[tuple[int, ...], list[int]] = {(at,): [*ballot] for at, ballot in enumerate(self.ballots)}
-        by_answer: dict[str, list[int]] = {}
-        for answers in self._agreeing():
-            for answer in answers:
-                by_answer.setdefault(answer, []).append(len(self.ballots))
-            self.ballots.append(sorted(at for answer in answers for at in self._open[answer]))
-        for answer, positions in self._open.items():
-            if answer not in by_answer:  # its comparisons do not say what it belongs to
-                self.unsettled.update(positions)
-                by_answer[answer] = [len(self.ballots)]
-                self.ballots.append(sorted(positions))
-            top_size = max(len(self.ballots[number]) for number in by_answer[answer])
-            largest = tuple(number for number in by_answer[answer] if len(self.ballots[number]) == top_size)
-            classes.setdefault(largest, []).extend(positions)
-        sizes = {key: len(self.ballots[key[0]]) if len(key) == 1 else len(classes[key]) for key in classes}
-        self.classes = [
-            sorted(classes[key]) for key in sorted(classes, key=lambda key: (-sizes[key], min(classes[key])))
-        ]
+        """Put the ballots in order, and make classes of them."""
+        placed: set[int] = set()
+        for ballot in sorted(self.ballots, key=len, reverse=True):
+            if members := [at for at in ballot if at not in placed]:
+                self.classes.append(members)
+                placed.update(members)
         self.ballots.sort(key=lambda ballot: (-len(ballot), ballot))
-        self._open = {}
-
-    def _agreeing(self) -> list[set[str]]:
-        """The largest sets of answers that all equal each other: what the equals of two answers have in common, if these
-        equal each other.
-        """
-        is_agreeing: dict[frozenset[str], bool] = {}
-        for answer in self._equals.keys() - self._beyond:
-            equals = self._equals[answer] - self._beyond
-            for other in equals:
-                common = frozenset(equals & self._equals[other])
-                if common not in is_agreeing:
-                    is_agreeing[common] = all(common <= self._equals[member] for member in common)
-        sets = [set(common) for common, agrees in is_agreeing.items() if agrees]
-        for answers in sets:
-            compared = answers - self._keyed
-            answers |= {answer for answer in self._beyond if compared and compared <= self._equals[answer]}
-        return sets
+        self.classes.sort(key=lambda positions: (-len(positions), positions))
 
 
 class Classes:
@@ -239,37 +237,37 @@ class Classes:
         partitions = []
         for group in groups:
             partitions.append(self._partition(group))
-            await _keep(pace)
+            await pace.keep()
         await self._read([partition for partition in partitions if not partition.message])
         await self._compare([partition for partition in partitions if not partition.message])
         for partition in partitions:
-            if partition.equal_pairs > _INLINE_EQUALS:
-                await asyncio.to_thread(partition.finish)
-            else:
-                partition.finish()
-            await _keep(pace)
+            partition.finish()
+            await pace.keep()
         return partitions
 
     async def _compare(self, partitions: Sequence[Partition]) -> None:
-        """Compare the answers of each group."""
+        """Compare the answers of each group, in rounds until none has pairs that are still to be compared."""
         pace = Pace()
-        open_pairs = [(partition, pair) for partition in partitions for pair in partition.pairs()]
-        while open_pairs:
-            results: dict[int, tuple[Partition, dict[Pair, Result]]] = {}
-            for start in range(0, len(open_pairs), _BATCH):
-                batch = open_pairs[start : start + _BATCH]
-                items: list[ScoreItem] = []
-                references: dict[tuple[int, str], msgspec.Raw] = {}
-                for partition, pair in batch:
-                    at = id(partition), pair[0]
-                    if at not in references:
-                        references[at] = msgspec.Raw(encode(_reference(partition, pair[0])))
-                    items.append(self._item(partition, partition.question(pair), references[at]))
-                    await _keep(pace)
-                self.comparisons += len(items)
-                for (partition, pair), result in zip(batch, await self._judge(items), strict=True):
-                    results.setdefault(id(partition), (partition, {}))[1][pair] = result
-            open_pairs = [(partition, pair) for partition, row in results.values() for pair in partition.take(row)]
+        while partitions:
+            open_pairs: dict[int, tuple[Partition, list[Pair]]] = {}
+            for partition in partitions:
+                if pairs := partition.pairs():
+                    open_pairs[id(partition)] = partition, pairs
+                await pace.keep()
+            partitions = [partition for partition, _ in open_pairs.values()]
+            items: list[ScoreItem] = []
+            for partition, pairs in open_pairs.values():
+                references = {name: msgspec.Raw(encode(_reference(partition, name))) for name, _ in pairs}
+                items += [self._item(partition, partition.question(pair), references[pair[0]]) for pair in pairs]
+                await pace.keep()
+            self.comparisons += len(items)
+            results: list[Result] = []
+            for start in range(0, len(items), _BATCH):
+                results += await self._judge(items[start : start + _BATCH])
+            answered = iter(results)
+            for partition, pairs in open_pairs.values():
+                partition.take(dict(zip(pairs, answered, strict=False)))
+                await pace.keep()
 
     def _partition(self, group: Group) -> Partition:
         """The group without answers, and what is wrong with it."""
@@ -295,7 +293,7 @@ class Classes:
         for p in partitions:
             stand_in = msgspec.Raw(encode(_reference(p, None)))
             items += [self._item(p, response, stand_in) for response in p.group.responses]
-            await _keep(pace)
+            await pace.keep()
         results = iter(await self._judge(items))
         for p in partitions:
             p.results = list(islice(results, len(p.group.responses)))
@@ -319,7 +317,7 @@ class Classes:
             keys = self._keys(p)
             is_decided = p.group.verifier == "multiple_choice" or len(keys) == len({*p.answers} - {None})
             p.begin({} if is_decided else await self._all_written(p, pace), keys)
-            await _keep(pace)
+            await pace.keep()
 
     async def _check_forms(self, partitions: Sequence[Partition]) -> None:
         """Leave out the answers that are wrong in form: each is judged against itself."""
@@ -354,7 +352,7 @@ class Classes:
             if answer is not None and is_comparable and answer not in texts:
                 text = response if isinstance(response, str) else answer
                 texts[answer] = self._written(partition, answer) or text
-                await _keep(pace)
+                await pace.keep()
         return texts
 
     def _keys(self, partition: Partition) -> dict[str, Hashable]:
@@ -382,11 +380,6 @@ class Classes:
         item = ScoreItem(response, verifier=partition.group.verifier, prompt=partition.group.prompt)
         item.reference, item.params = reference, partition.group.params
         return item
-
-
-async def _keep(pace: Pace) -> None:
-    if pace.is_over():
-        await pace.rest()
 
 
 def _reference(partition: Partition, answer: str | None) -> Any:

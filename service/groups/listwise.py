@@ -7,13 +7,10 @@ import msgspec
 from service.groups import pairings
 from service.groups.ratings import levelled
 from service.groups.schemas import Group, GroupResult, Member
-from service.groups.tournament import JUDGE, Judge
+from service.groups.tournament import JUDGE, Judge, problem_for_judge
 from service.scoring.prepared_item import decoded_params
 from service.wire import Result, ScoreItem, encode
-from verifiers.base import InvalidItem
 from verifiers.judge.parameters import MAX_OTHERS
-
-_FEWEST = 2
 
 
 async def score(
@@ -39,15 +36,9 @@ async def score(
 
 def _problem(group: Group, texts: Sequence[str]) -> str:
     """Why the group cannot be judged; empty if it can."""
-    if group.verifier not in (None, JUDGE) or group.recipe is not None:
-        return f"verifier: lists are judged by `{JUDGE}`; its parameters choose the profile"
-    if not _FEWEST <= len(texts) <= MAX_OTHERS + 1:
-        return f"responses: a list has from {_FEWEST} to {MAX_OTHERS + 1}, found {len(texts)}"
-    try:
-        reserved = sorted({"others", "mode"} & decoded_params(bytes(group.params)).keys())
-    except InvalidItem as error:
-        return str(error)
-    return f"params.{reserved[0]}: the method sets it" if reserved else ""
+    if not pairings.FEWEST <= len(texts) <= MAX_OTHERS + 1:
+        return f"responses: a list has from {pairings.FEWEST} to {MAX_OTHERS + 1}, found {len(texts)}"
+    return problem_for_judge(group, "others", "mode")
 
 
 def _item(group: Group, texts: Sequence[str]) -> ScoreItem:
@@ -60,16 +51,13 @@ def _item(group: Group, texts: Sequence[str]) -> ScoreItem:
 def _result(
     name: str | int, texts: Sequence[str], problem: str, result: Result | None, order: Sequence[int]
 ) -> GroupResult:
-    if problem or (result is not None and result.status == "invalid"):
-        message = problem
-        if result is not None:
-            message = f"{result.reason}: {result.detail.get('message', '')}"
-        members = [Member("invalid", None, None, "bad_group") for _ in texts]
-        return GroupResult(id=name, status="invalid", reason="bad_group", message=message, members=members)
-    if result is not None and result.status == "failed":
+    if problem:
+        return GroupResult.invalid(name, len(texts), problem)
+    if result is not None and result.status != "ok":
         message = str(result.detail.get("message", ""))
-        members = [Member("failed", None, None, result.reason) for _ in texts]
-        return GroupResult(id=name, status="failed", reason=result.reason, message=message, members=members)
+        if result.status == "failed":
+            return GroupResult.unjudged(name, len(texts), "failed", result.reason, message)
+        return GroupResult.invalid(name, len(texts), f"{result.reason}: {message}")
     scores = iter(result.detail["scores"] if result is not None else ())
     marks = {position: next(scores) / 10 for position in order if texts[position]}
     values = levelled([marks.get(position, 0.0) for position in range(len(texts))], texts)

@@ -45,6 +45,8 @@ def decide(sizes: Sequence[int], unknown: int, count: int, options: Majority) ->
     first, second = sizes[0], sizes[1] if len(sizes) > 1 else 0
     if (first + unknown) / count < options.min_share:
         return Decision(None, "no_majority", f"{first} of {count} responses agree; min_share is {options.min_share:g}")
+    if first == 1 and options.on_tie == "drop" and not unknown:
+        return Decision(None, "no_majority", "no two responses agree")
     if first == second and not unknown:
         if options.on_tie == "drop":
             tied = f"{sizes.count(first)} different answers have {first} of {count} responses each"
@@ -62,6 +64,8 @@ def entropy(sizes: Sequence[int]) -> float:
 
 def result_of(partition: Partition, name: str | int, options: Majority, missing: int) -> GroupResult:
     """The rewards of a group: 1 for its largest class, 0 for the others. `missing` members never came."""
+    if partition.message:
+        return GroupResult.invalid(name, len(partition.answers), partition.message)
     votes = [len(ballot) for ballot in partition.ballots]
     voters = set(partition.ballots[0]) if votes else set[int]()
     outside = partition.unsettled - voters

@@ -12,7 +12,7 @@ from service.wire import ABSENT, CacheMode, Message, RunId, ShortText
 MAX_GROUPS: Final = 2_048
 MAX_MEMBERS: Final = 128
 
-Method = Literal["score", "majority", "tournament", "listwise"]
+Method = Literal["score", "majority", "tournament", "listwise", "rewards"]
 Weight = Annotated[float, msgspec.Meta(ge=-1e3, le=1e3)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Seed = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
@@ -89,18 +89,8 @@ class Terms(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=Tru
     diversity: Diversity | None = None
 
 
-def _check(advantages: Options | None) -> None:
-    """
-    Raises:
-        ValueError: advantages need what groups of responses have not.
-    """
-    if advantages is not None and advantages.filters.overlong is not None:
-        message = "needs lengths and a longest one, which only groups of POST /v1/group/advantages have; leave it out"
-        raise ValueError(f"advantages.filters.overlong {message}")
-
-
-class GroupOptions(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """How groups are rewarded."""
+class Rewarding(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """How groups are rewarded, those of a request and those whose members come one by one."""
 
     method: Method = "score"
     majority: Majority = Majority()
@@ -112,26 +102,30 @@ class GroupOptions(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     k: Annotated[int, msgspec.Meta(ge=1, le=MAX_MEMBERS)] | None = None
     """Also say the mean of the maximum of k rewards: pass@k, if rewards are 0 and 1."""
     advantages: Options | None = None
-    """Also compute advantages, as `POST /v1/group/advantages` does, over all groups of the request."""
+    """Also compute advantages, over all groups of the request."""
+
+    def __post_init__(self) -> None:
+        needs = self.advantages is not None and self.advantages.filters.overlong is not None
+        if needs and self.method != "rewards":
+            message = "needs lengths and a longest one, which only groups of `rewards` have; leave it out"
+            raise ValueError(f"advantages.filters.overlong {message}")
+        if self.method == "rewards" and self.terms != Terms():
+            raise ValueError("terms need responses; leave them out, or post `responses` and not `rewards`")
+
+
+class GroupOptions(Rewarding, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """How groups are rewarded, and how the request is answered."""
+
     deadline_s: Annotated[float, msgspec.Meta(gt=0)] | None = None
     cache: CacheMode = "use"
     explain: bool = False
     run_id: RunId | None = None
 
-    def __post_init__(self) -> None:
-        _check(self.advantages)
 
+class Envelope(GroupOptions, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """Groups that are not decoded yet, and how they are rewarded."""
 
-class GroupsRequest(GroupOptions, forbid_unknown_fields=True, kw_only=True):
-    """Groups, and how they are rewarded."""
-
-    groups: Annotated[list[Group], msgspec.Meta(max_length=MAX_GROUPS)]
-
-
-class Envelope(GroupOptions, forbid_unknown_fields=True, kw_only=True):
-    """A `GroupsRequest` with groups that are not decoded yet."""
-
-    groups: Annotated[list[msgspec.Raw], msgspec.Meta(max_length=MAX_GROUPS)]
+    groups: list[msgspec.Raw]
 
 
 class Member(msgspec.Struct):
@@ -171,6 +165,17 @@ class GroupResult(msgspec.Struct, kw_only=True):
     dropped: str = ""
     detail: dict[str, Any] = {}
 
+    @classmethod
+    def unjudged(cls, name: str | int, count: int, status: Status, reason: str, message: str) -> "GroupResult":
+        """A group of which no member has a reward."""
+        members = [Member(status, None, None, reason) for _ in range(count)]
+        return cls(id=name, status=status, reason=reason, message=message, members=members)
+
+    @classmethod
+    def invalid(cls, name: str | int, count: int, message: str) -> "GroupResult":
+        """A group that cannot be judged until it is mended."""
+        return cls.unjudged(name, count, "invalid", "bad_group", message)
+
 
 class GroupsSummary(msgspec.Struct):
     groups: int
@@ -195,7 +200,7 @@ _Key = Annotated[str, msgspec.Meta(min_length=1, max_length=128)] | Annotated[in
 DEFAULT_WAIT_S: Final = 30.0
 
 
-class GroupOf(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+class GroupOf(Rewarding, forbid_unknown_fields=True, frozen=True, kw_only=True):
     """The group of an item. All members say the same, but for `member`."""
 
     size: Annotated[int, msgspec.Meta(ge=1, le=MAX_MEMBERS)]
@@ -211,23 +216,30 @@ class GroupOf(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=T
     """How long the group waits for its members, from its first one."""
     on_incomplete: Literal["score", "fail"] = "score"
     """What becomes of a group that is not whole by then. score: its members are compared; fail: all are `failed`."""
-    method: Method = "score"
-    majority: Majority = Majority()
-    tournament: Tournament = Tournament()
-    terms: Terms = Terms()
-    seed: Seed | None = 0
-    advantages: Options | None = None
 
     def __post_init__(self) -> None:
-        _check(self.advantages)
+        super().__post_init__()
+        if self.method == "rewards":
+            raise ValueError("method `rewards` is for whole groups of POST /v1/groups/score")
 
     @property
     def options(self) -> GroupOptions:
-        return GroupOptions(
-            method=self.method,
-            majority=self.majority,
-            tournament=self.tournament,
-            terms=self.terms,
-            seed=self.seed,
-            advantages=self.advantages,
-        )
+        return GroupOptions(**{name: getattr(self, name) for name in Rewarding.__struct_fields__})
+
+    def stated(self) -> dict[str, Any]:
+        """What all members say alike: the fields that differ from their defaults, without `member`. A release with more
+        options states the same of members that use none of them.
+        """
+        fields: dict[str, Any] = _stated(msgspec.structs.replace(self, member=None))
+        return fields
+
+
+def _stated(value: Any) -> Any:
+    if not isinstance(value, msgspec.Struct):
+        return value
+    fields = [(field, getattr(value, field.name)) for field in msgspec.structs.fields(value)]
+    return {field.name: _stated(content) for field, content in fields if content != _default(field)}
+
+
+def _default(field: msgspec.structs.FieldInfo) -> Any:
+    return field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()

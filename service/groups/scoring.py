@@ -10,22 +10,22 @@ Only rewards of judged members count for terms, for the best and for advantages.
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import islice
 from time import perf_counter
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 from service.advantages import max_at_k
 from service.advantages.compute import compute_advantages
-from service.advantages.schemas import RewardGroup
+from service.advantages.schemas import GroupAdvantages, Options, RewardGroup, Status
 from service.errors import BadRequest
 from service.groups import listwise, majority, terms, tournament
 from service.groups.classes import Classes, Partition
 from service.groups.embeddings import Embeddings
 from service.groups.schemas import (
-    Diversity,
     Group,
     GroupOptions,
     GroupResult,
@@ -47,6 +47,7 @@ _INLINE_GAMES: Final = 500
 """More games are rated in a thread: 500 take 2 ms."""
 _INLINE_CHARS: Final = 20_000
 """Texts of a group with more characters are looked at in a thread: 20,000 take 2 ms."""
+T = TypeVar("T")
 
 
 class GroupScorer:
@@ -57,42 +58,21 @@ class GroupScorer:
         self._embeddings = Embeddings(panel)
 
     async def score(
-        self, groups: Sequence[Group], options: GroupOptions, deadline: float, *, missing: int = 0
+        self, groups: Sequence[Group | RewardGroup], options: GroupOptions, deadline: float, *, missing: int = 0
     ) -> GroupsResponse:
         """The rewards of each group, by `deadline` on the event loop's clock. `missing` members of each never came.
+        Groups of rewards, all or none, are compared as they are.
 
         A request without terms, or without advantages, gets those of the recipes that its groups name.
-        """
-        own = {"terms"} if options.terms != _NO_TERMS else set()
-        own |= {"advantages"} if options.advantages is not None else set()
-        if len(own) == 2:
-            return await _Scoring(self._engine, groups, options, deadline, self._embeddings, missing).run()
-        named = [msgspec.structs.replace(group, id=_name(group, at)) for at, group in enumerate(groups)]
-        by_recipe: dict[str | None, list[int]] = {}
-        for at, group in enumerate(named):
-            by_recipe.setdefault(group.recipe if self._usual(group.recipe, own) else None, []).append(at)
-        results: list[GroupResult | None] = [None] * len(named)
-        summaries = []
-        for recipe, positions in by_recipe.items():
-            theirs = msgspec.structs.replace(options, **self._usual(recipe, own))
-            part = [named[at] for at in positions]
-            answer = await _Scoring(self._engine, part, theirs, deadline, self._embeddings, missing).run()
-            summaries.append(answer.summary)
-            for at, result in zip(positions, answer.groups, strict=True):
-                results[at] = result
-        return GroupsResponse([result for result in results if result is not None], _sum(summaries))
 
-    def _usual(self, name: str | None, own: Set[str]) -> Mapping[str, Any]:
-        """The terms and advantages of a recipe's groups, decoded, without what the request has of its `own`."""
-        recipe = None if name is None else self._engine.book.recipes.get(name)
-        if recipe is None:
-            return {}
-        fields = {"terms", "advantages"} & recipe.group.keys() - own
-        try:
-            usual = msgspec.convert({field: recipe.group[field] for field in fields}, GroupOptions)
-            return {field: getattr(usual, field) for field in fields}
-        except msgspec.ValidationError as error:
-            raise BadRequest(f"recipe {name}: group: {error}") from error
+        Raises:
+            BadRequest: a recipe's group has fields that are none.
+        """
+        rewards = [group for group in groups if isinstance(group, RewardGroup)]
+        if rewards:
+            return await _compared(rewards, options)
+        unjudged = [group for group in groups if isinstance(group, Group)]
+        return await _Scoring(self._engine, unjudged, options, deadline, self._embeddings, missing).run()
 
 
 class _Scoring:
@@ -110,49 +90,57 @@ class _Scoring:
         self._engine = engine
         self._embeddings = embeddings
         self._groups = groups
+        self._names = [position if group.id is None else group.id for position, group in enumerate(groups)]
         self._options = options
         self._deadline = deadline
         self._missing = missing
         self._comparisons = 0
         self._pace = Pace()
+        recipes = {group.recipe for group in groups}
+        self._usual = {name: self._with_recipe(name) for name in recipes}
+        """The options of the groups of each recipe."""
+
+    def _with_recipe(self, name: str | None) -> GroupOptions:
+        """The options, with the terms and advantages of a recipe where the request has none of its own."""
+        options = self._options
+        recipe = None if name is None else self._engine.book.recipes.get(name)
+        if recipe is None:
+            return options
+        absent = {"terms"} if options.terms == Terms() else set()
+        absent |= {"advantages"} if options.advantages is None else set()
+        try:
+            fields = {field: recipe.group[field] for field in absent & recipe.group.keys()}
+            usual = msgspec.convert(fields, GroupOptions)
+        except msgspec.ValidationError as error:
+            raise BadRequest(f"recipe {name}: group: {error}") from error
+        return msgspec.structs.replace(options, **{field: getattr(usual, field) for field in fields})
 
     async def run(self) -> GroupsResponse:
         started = perf_counter()
         match self._options.method:
-            case "score":
-                results = await self._scored()
             case "majority":
                 results = await self._by_majority()
             case "tournament":
                 results = await self._by_tournament()
             case "listwise":
                 results = await self._by_list()
-        match self._options.terms.diversity:
-            case Diversity(by="classes"):
-                await self._classify(results)
-            case Diversity(by="embeddings", pool=pool):
-                await together([self._embed(*part, pool) for part in zip(self._groups, results, strict=True)])
+            case _:
+                results = await self._scored()
+        await self._note_diversity(results)
         for group, result in zip(self._groups, results, strict=True):
             await self._add_terms(group, result)
             _summarise(result, self._options.k)
-            await self._rest()
-        if self._options.advantages is not None:
-            await self._add_advantages(results)
-        statuses = Counter(member.status for result in results for member in result.members)
-        summary = GroupsSummary(
-            len(results),
-            statuses.total(),
-            statuses["ok"],
-            statuses["invalid"],
-            statuses["failed"],
-            self._comparisons,
-            round((perf_counter() - started) * 1000, 3),
-        )
-        return GroupsResponse(results, summary)
+            await self._pace.keep()
+        is_for_all = self._options.advantages is not None
+        for recipe, options in [(None, self._options)] if is_for_all else self._usual.items():
+            if options.advantages is not None:
+                await self._add_advantages(results, options.advantages, recipe)
+        return GroupsResponse(results, _summary_of(results, self._comparisons, started))
 
-    async def _rest(self) -> None:
-        if self._pace.is_over():
-            await self._pace.rest()
+    async def _apart(self, inline: bool, work: Callable[..., T], *arguments: Any) -> T:
+        """What work comes to; if it is long, in a thread."""
+        await self._pace.keep()
+        return work(*arguments) if inline else await asyncio.to_thread(work, *arguments)
 
     async def _judged(
         self, items: Sequence[ScoreItem], *, is_recorded: bool = False, cache: CacheMode | None = None
@@ -164,52 +152,43 @@ class _Scoring:
 
     async def _scored(self) -> list[GroupResult]:
         items = []
-        for position, group in enumerate(self._groups):
-            name = _name(group, position)
+        for name, group in zip(self._names, self._groups, strict=True):
             for at, response in enumerate(group.responses):
                 item = ScoreItem(response, verifier=group.verifier, recipe=group.recipe, prompt=group.prompt)
                 item.id, item.reference, item.params = f"{name}/{at}", group.reference, group.params
                 items.append(item)
-            await self._rest()
+            await self._pace.keep()
         results = iter(await self._judged(items, is_recorded=True))
         return [
-            _group_of(_name(group, position), [_member(next(results)) for _ in group.responses])
-            for position, group in enumerate(self._groups)
+            _group_of(name, [_member(result) for result in islice(results, len(group.responses))])
+            for name, group in zip(self._names, self._groups, strict=True)
         ]
 
-    async def _partitions(self) -> list[Partition]:
+    async def _partitions(self, groups: Sequence[Group]) -> list[Partition]:
         classes = Classes(self._engine.registry, self._judged, partial(self._judged, cache="off"))
-        partitions = await classes.of(self._groups)
+        partitions = await classes.of(groups)
         self._comparisons += classes.comparisons
         return partitions
 
     async def _by_majority(self) -> list[GroupResult]:
         results = []
-        for position, partition in enumerate(await self._partitions()):
-            name = _name(partition.group, position)
-            if partition.message:
-                results.append(_invalid(name, partition.group, partition.message))
-            else:
-                results.append(majority.result_of(partition, name, self._options.majority, self._missing))
-            await self._rest()
+        for name, partition in zip(self._names, await self._partitions(self._groups), strict=True):
+            results.append(majority.result_of(partition, name, self._options.majority, self._missing))
+            await self._pace.keep()
         return results
 
     async def _by_tournament(self) -> list[GroupResult]:
         groups, texts = await self._shown()
         contests = await tournament.play(groups, texts, self._options.tournament, self._judged, self._options.seed)
         self._comparisons += sum(contest.asked for contest in contests)
-        results = []
-        for position, contest in enumerate(contests):
-            name = _name(contest.group, position)
-            is_large = len(contest.games) > _INLINE_GAMES
-            results.append(await asyncio.to_thread(contest.result, name) if is_large else contest.result(name))
-            await self._rest()
-        return results
+        return [
+            await self._apart(len(contest.games) <= _INLINE_GAMES, contest.result, name)
+            for name, contest in zip(self._names, contests, strict=True)
+        ]
 
     async def _by_list(self) -> list[GroupResult]:
         groups, texts = await self._shown()
-        names = [_name(group, position) for position, group in enumerate(self._groups)]
-        results = await listwise.score(groups, texts, names, self._judged, self._options.seed)
+        results = await listwise.score(groups, texts, self._names, self._judged, self._options.seed)
         self._comparisons += sum(result.status != "invalid" for result in results)
         return results
 
@@ -217,24 +196,23 @@ class _Scoring:
         """The groups with the prompts that a judge sees, and what it sees of each response."""
         groups, texts = list[Group](), list[list[str]]()
         for group in self._groups:
-            is_short = sum(map(_chars, group.responses)) <= _INLINE_CHARS
-            prompt, views = shown(group) if is_short else await asyncio.to_thread(shown, group)
+            prompt, views = await self._apart(_is_short(group), shown, group)
             groups.append(msgspec.structs.replace(group, prompt=prompt))
             texts.append(views)
-            await self._rest()
         return groups, texts
 
-    async def _texts(self, group: Group) -> list[terms.Text]:
-        if sum(map(_chars, group.responses)) <= _INLINE_CHARS:
-            await self._rest()
-            return _texts_of(group.responses)
-        return await asyncio.to_thread(_texts_of, group.responses)
-
-    async def _classify(self, results: Sequence[GroupResult]) -> None:
-        """Say which class each member is of, where that is not known yet. A group without classes has no diversity."""
-        if self._options.method == "majority":
-            return
-        for result, partition in zip(results, await self._partitions(), strict=True):
+    async def _note_diversity(self, results: Sequence[GroupResult]) -> None:
+        """Note of each member what the diversity of its group needs: its class, or how unlike the others its vector is."""
+        by_classes, embedded = [], []
+        for group, result in zip(self._groups, results, strict=True):
+            diversity = self._usual[group.recipe].terms.diversity
+            if diversity is not None and diversity.by == "classes" and self._options.method != "majority":
+                by_classes.append((group, result))
+            elif diversity is not None and diversity.by == "embeddings":
+                embedded.append(self._embed(group, result, diversity.pool))
+        await together(embedded)
+        partitions = await self._partitions([group for group, _ in by_classes])
+        for (_, result), partition in zip(by_classes, partitions, strict=True):
             if partition.message:
                 result.detail["message"] = partition.message
             for number, positions in enumerate(partition.classes):
@@ -244,10 +222,10 @@ class _Scoring:
     async def _embed(self, group: Group, result: GroupResult, pool: str) -> None:
         """Note how unlike the others each judged member is. A group whose texts have no vectors has no rewards."""
         if problem := self._embeddings.problem(pool):
-            _refuse(group, result, problem)
+            _refuse(result, problem)
             return
         positions = [at for at, member in enumerate(result.members) if member.status == "ok"]
-        texts = await self._texts(group)
+        texts = await self._apart(_is_short(group), _texts_of, group.responses)
         judged, answers = [result.members[at] for at in positions], [texts[at].answer for at in positions]
         try:
             factors = await self._embeddings.novelty(answers, pool, self._options.cache, self._deadline)
@@ -260,53 +238,77 @@ class _Scoring:
             member.terms = {"diversity": factor}
 
     async def _add_terms(self, group: Group, result: GroupResult) -> None:
-        group_terms = self._options.terms
+        group_terms = self._usual[group.recipe].terms
         judged = [at for at, member in enumerate(result.members) if member.status == "ok"]
-        if not judged or group_terms == _NO_TERMS:
+        if not judged or group_terms == Terms():
             return
         if group.lengths is not None and len(group.lengths) != len(group.responses):
-            message = f"lengths: expected {len(group.responses)} entries, found {len(group.lengths)}"
-            _refuse(group, result, message)
+            _refuse(result, f"lengths: expected {len(group.responses)} entries, found {len(group.lengths)}")
             return
-        texts = await self._texts(group)
         lengths = None if group.lengths is None else [group.lengths[at] for at in judged]
-        members = [result.members[at] for at in judged]
-        chosen = [texts[at] for at in judged]
-        if sum(len(text.whole) for text in chosen) <= _INLINE_CHARS:
-            _with_terms(members, chosen, lengths, self._options)
-        else:
-            await asyncio.to_thread(_with_terms, members, chosen, lengths, self._options)
+        members, responses = [result.members[at] for at in judged], [group.responses[at] for at in judged]
+        await self._apart(_is_short(group), _with_terms, members, responses, lengths, group_terms)
 
-    async def _add_advantages(self, results: Sequence[GroupResult]) -> None:
-        assert self._options.advantages is not None
+    async def _add_advantages(self, results: Sequence[GroupResult], options: Options, recipe: str | None) -> None:
+        """Add the advantages of the groups of a recipe; None: of all groups together."""
+        named = zip(self._groups, results, strict=True)
+        pairs = [(group, result) for group, result in named if recipe is None or group.recipe == recipe]
         rewards = [
             RewardGroup(
                 [member.reward for member in result.members],
                 scores=[member.score for member in result.members],
                 lengths=group.lengths or [float(_chars(response)) for response in group.responses],
             )
-            for group, result in zip(self._groups, results, strict=True)
+            for group, result in pairs
         ]
-        computed = await compute_advantages(rewards, self._options.advantages)
-        for result, answer in zip(results, computed.groups, strict=True):
-            result.keep, result.dropped = answer.keep, "" if answer.keep else answer.reason
-            if answer.reason == "invalid":
-                result.message = result.message or answer.message
-            for member, advantage in zip(result.members, answer.advantages, strict=True):
-                member.advantage = advantage
+        computed = await compute_advantages(rewards, options)
+        for (_, result), answer in zip(pairs, computed.groups, strict=True):
+            _note_advantages(result, answer)
 
 
-_NO_TERMS: Final = Terms()
+async def _compared(groups: Sequence[RewardGroup], options: GroupOptions) -> GroupsResponse:
+    """The answer for groups of rewards that are there already."""
+    started_s, results = perf_counter(), list[GroupResult]()
+    computed = await compute_advantages(groups, options.advantages or Options())
+    for group, answer in zip(groups, computed.groups, strict=True):
+        if answer.reason == "invalid":
+            results.append(GroupResult.invalid(answer.id, len(answer.advantages), answer.message))
+        else:
+            members = [
+                Member("ok", reward, None, "reward") if reward is not None else Member(status, None, None, "not_judged")
+                for status, reward in zip(_unjudged_statuses(group, answer), answer.rewards, strict=True)
+            ]
+            is_judged = any(member.status == "ok" for member in members)
+            results.append(GroupResult(id=answer.id, status="ok", reason="rewards", members=members))
+            if not is_judged:
+                results[-1].status, results[-1].reason = "failed", "not_judged"
+            results[-1].detail = {"usable": answer.usable, "mean": answer.mean, "std": answer.std}
+        if options.advantages is not None:
+            _note_advantages(results[-1], answer)
+        _summarise(results[-1], options.k)
+    return GroupsResponse(results, _summary_of(results, 0, started_s))
 
 
-def _sum(summaries: Sequence[GroupsSummary]) -> GroupsSummary:
-    """The summary of several parts of a request, which ran one after the other."""
-    columns = zip(*map(msgspec.structs.astuple, summaries), strict=True)
-    return GroupsSummary(*map(sum, columns)) if summaries else GroupsSummary(0, 0, 0, 0, 0, 0, 0.0)
+def _unjudged_statuses(group: RewardGroup, answer: GroupAdvantages) -> list[Status]:
+    """The status of each sample, if it has no reward."""
+    stated = group.statuses or ["failed"] * len(answer.rewards)
+    return ["failed" if status == "ok" else status for status in stated]
 
 
-def _name(group: Group, position: int) -> str | int:
-    return position if group.id is None else group.id
+def _note_advantages(result: GroupResult, answer: GroupAdvantages) -> None:
+    """Add its advantages to a group."""
+    result.keep, result.dropped = answer.keep, "" if answer.keep else answer.reason
+    if answer.reason == "invalid":
+        result.message = result.message or answer.message
+    for member, advantage in zip(result.members, answer.advantages, strict=True):
+        member.advantage = advantage
+
+
+def _summary_of(results: Sequence[GroupResult], comparisons: int, started_s: float) -> GroupsSummary:
+    """`started_s` is on the clock `perf_counter`."""
+    statuses = Counter(member.status for result in results for member in result.members)
+    counts = (statuses.total(), statuses["ok"], statuses["invalid"], statuses["failed"])
+    return GroupsSummary(len(results), *counts, comparisons, round((perf_counter() - started_s) * 1000, 3))
 
 
 def _chars(response: str | list[Message]) -> int:
@@ -314,6 +316,10 @@ def _chars(response: str | list[Message]) -> int:
     if isinstance(response, str):
         return len(response)
     return sum(len(content) for message in response if isinstance(content := message.get("content"), str))
+
+
+def _is_short(group: Group) -> bool:
+    return sum(map(_chars, group.responses)) <= _INLINE_CHARS
 
 
 def _texts_of(responses: Sequence[str | list[Message]]) -> list[terms.Text]:
@@ -351,22 +357,21 @@ def _group_of(name: str | int, members: list[Member]) -> GroupResult:
     return GroupResult(id=name, status=best.status, reason=reason, message=message, members=members)
 
 
-def _invalid(name: str | int, group: Group, message: str) -> GroupResult:
-    members = [Member("invalid", None, None, "bad_group") for _ in group.responses]
-    return GroupResult(id=name, status="invalid", reason="bad_group", message=message, members=members)
-
-
-def _refuse(group: Group, result: GroupResult, message: str) -> None:
+def _refuse(result: GroupResult, message: str) -> None:
     """Make the group invalid."""
-    result.members[:] = _invalid(result.id, group, message).members
-    result.status, result.reason, result.message = "invalid", "bad_group", message
+    refused = GroupResult.invalid(result.id, len(result.members), message)
+    result.members[:] = refused.members
+    result.status, result.reason, result.message = refused.status, refused.reason, message
 
 
 def _with_terms(
-    members: Sequence[Member], texts: Sequence[terms.Text], lengths: Sequence[float] | None, options: GroupOptions
+    members: Sequence[Member],
+    responses: Sequence[str | list[Message]],
+    lengths: Sequence[float] | None,
+    chosen: Terms,
 ) -> None:
     """Add the terms to the rewards of judged members."""
-    chosen = options.terms
+    texts = _texts_of(responses)
     scores = [member.reward or 0.0 for member in members]
     factors: list[float] | None = None
     if chosen.diversity is not None:

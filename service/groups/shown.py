@@ -5,16 +5,20 @@ lists of messages   all of their messages, with calls and results; those that ev
                     once, behind the prompt, as ART's RULER does
 """
 
+import typing
 from collections.abc import Sequence
 from itertools import takewhile
+from typing import Any, Final
 
 from service.groups.schemas import Group
 from service.groups.terms import Text
 from service.wire import Message
 from verifiers.base import InvalidItem
 from verifiers.conversation import Conversation, Step, as_json, dialects, of_text, parts_beside_text, plain
+from verifiers.judge.parameters import Turn
 
 Prompt = str | list[Message] | None
+_ROLES: Final = frozenset(typing.get_args(Turn.model_fields["role"].annotation))
 
 
 def shown(group: Group) -> tuple[Prompt, list[str]]:
@@ -31,6 +35,23 @@ def shown(group: Group) -> tuple[Prompt, list[str]]:
     beginning = _marked(conversations[0].steps[:shared])
     rest = [_all_of(conversation.steps[shared:]) for conversation in conversations]
     return "\n\n".join(filter(None, (prompt, beginning))) or None, rest
+
+
+def history(prompt: Prompt) -> list[dict[str, str]]:
+    """The messages of a prompt, each with its role and its text, for judges that take them so; none if some have no text
+    or another role.
+    """
+    if prompt is None or isinstance(prompt, str):
+        return []
+    turns = [{"role": str(message.get("role")), "content": text_of(message.get("content"))} for message in prompt]
+    return turns if all(turn["role"] in _ROLES and turn["content"] for turn in turns) else []
+
+
+def text_of(content: Any) -> str:
+    """The text of the content of a message: a text, or parts of which some have one."""
+    parts = content if isinstance(content, list) else [{"text": content}]
+    texts = [part.get("text") for part in parts if isinstance(part, dict)]
+    return "".join(text for text in texts if isinstance(text, str))
 
 
 def _all_of(steps: tuple[Step, ...]) -> str:

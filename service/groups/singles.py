@@ -17,29 +17,18 @@ import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import Any, Final
-from urllib.parse import quote
 
 import msgspec
 
-from fairness import TENANT
 from service.errors import RequestError
 from service.groups.pairings import FEWEST
-from service.groups.schemas import (
-    Group,
-    GroupOf,
-    GroupResult,
-    Member,
-)
+from service.groups.schemas import Group, GroupResult, Member
 from service.groups.scoring import GroupScorer
-from service.groups.single_records import Answer, Claim, Plan, Records, Seen
-from service.json_slices import excess
+from service.groups.single_records import Answer, Arrival, Claim, Plan, Records, Refused, Seen, Stored
 from service.scoring.engine import PASSING, Engine, Scored
-from service.shape_mistakes import where
 from service.system_random import SYSTEM_RANDOM
-from service.tenant import RUN
-from service.wire import BatchRequest, Result, ScoreItem, Summary, encode, parse
+from service.wire import BatchRequest, Result, ScoreItem, Summary
 from verifiers.pace import Pace
 
 log = logging.getLogger("rewardline.groups")
@@ -50,25 +39,10 @@ _LEASE_S: Final = 6.0
 _RENEW_S: Final = 2.0
 _SCORING_S: Final = 300.0
 """The longest time for scoring a group."""
-_ROUNDS: Final = 64
-"""Groups of one name that may follow each other while they are kept."""
 _INLINE_BYTES: Final = 100_000
-_MISMATCH: Final = "group: the other members have another size, other options, or are judged in another way"
-
-
 _PASSING: Final = PASSING | {"deadline"}
 
-
-class _Kept(msgspec.Struct, frozen=True):
-    """A member as it is kept: its item, and its group."""
-
-    item: ScoreItem
-    group: GroupOf
-
-
-_plain_fields = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_groups_of = msgspec.json.Decoder(GroupOf)
-_kept = msgspec.json.Decoder(_Kept)
+_stored = msgspec.json.Decoder(Stored)
 
 
 @dataclass(slots=True)
@@ -83,65 +57,12 @@ class _Watch:
     task: asyncio.Task[None] | None = None
 
 
-class _Refused(Exception):
-    """The member gets this verdict at once."""
-
-    def __init__(self, status: str, reason: str, message: str) -> None:
-        super().__init__(message)
-        self.status, self.reason = status, reason
-
-
-def _other_response(key: str) -> _Refused:
-    message = f"group: the member {key!r} is another response; name each sample apart, by `member`"
-    return _Refused("invalid", "group_mismatch", message)
-
-
-def _over() -> _Refused:
-    return _Refused("failed", "group_over", "group: it is full or decided, and this is not one of its members")
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What tells a member of a job's group from the others."""
-
-    digest: str
-    """A hash of what all members have in common."""
-    key: str
-    mark: bytes
-
-    @classmethod
-    def of(cls, group: GroupOf, item: ScoreItem, at: int) -> "_Known":
-        """`at` is the item's position in the job: an id that says only this names no member."""
-        key = f"#{at}" if group.member is None and item.id == at else _key(group, item)
-        mark = blake2b(encode({"item": _plain(item), "group": group}), digest_size=12).digest()
-        return cls(_digest(group, item), key, mark)
-
-
 @dataclass(slots=True)
 class _Roll:
-    """The members of a group whose items have all come."""
+    """A group of a job, whose items have all come."""
 
-    size: int
-    digest: str
-    marks: dict[str, bytes] = field(default_factory=dict)
+    plan: Plan
     positions: list[int] = field(default_factory=list)
-
-    def passes_on(self, arrival: _Known) -> bool:
-        """Whether the member belongs to the next group of this name."""
-        if arrival.key in self.marks:
-            return self.marks[arrival.key] != arrival.mark
-        return len(self.marks) >= self.size
-
-    def join(self, arrival: _Known) -> _Refused | None:
-        """Add the member, or say why it is none."""
-        if arrival.digest != self.digest:
-            return _Refused("invalid", "group_mismatch", _MISMATCH)
-        if self.marks.get(arrival.key, arrival.mark) != arrival.mark:
-            return _other_response(arrival.key)
-        if arrival.key not in self.marks and len(self.marks) >= self.size:
-            return _over()
-        self.marks[arrival.key] = arrival.mark
-        return None
 
 
 class Singles:
@@ -211,131 +132,102 @@ class Singles:
         rolls: dict[str, list[_Roll]] = {}
         pace = Pace()
         for at, item in enumerate(items):
-            usual = self._usual(item)
-            if not memoryview(item.group).nbytes and "size" not in usual:
-                continue
-            with contextlib.suppress(_Refused):  # such a member is refused alone
-                group = _read(item, usual)
-                if group.id is None and item.prompt is None:
-                    continue
-                arrival = _Known.of(group, item, at)
-                of_name = rolls.setdefault(arrival.digest if group.id is None else f"id/{group.id}", [])
-                rounds = 1 if group.id is not None and not group.again else _ROUNDS
-                roll = next((each for each in of_name if not (rounds > 1 and each.passes_on(arrival))), None)
-                if roll is None and len(of_name) < rounds:
-                    roll = _Roll(group.size, arrival.digest)
-                    of_name.append(roll)
-                roll = roll or of_name[-1]
-                roll.positions.append(at)
-                roll.join(arrival)
-            if pace.is_over():
-                await pace.rest()
+            with contextlib.suppress(Refused):  # such a member is refused alone
+                if self._is_member(item):
+                    arrival = self._arrival(item, at)
+                    _enter(rolls.setdefault(arrival.name(0), []), arrival, at)
+            await pace.keep()
         return [roll.positions for of_name in rolls.values() for roll in of_name]
 
     async def whole(self, items: Sequence[ScoreItem], positions: Sequence[int], deadline: float) -> list[Result]:
         """The results of the members of one group, which have all come. `positions` are those in the job."""
-        roll: _Roll | None = None
-        kept: dict[str, _Kept] = {}
-        outcomes: list[str | _Refused] = []
+        plan: Plan | None = None
+        members: dict[str, Stored] = {}
+        outcomes: list[str | Refused] = []
         for item, at in zip(items, positions, strict=True):
-            group = _read(item, self._usual(item))
-            arrival = _Known.of(group, item, at)
-            roll = roll or _Roll(group.size, arrival.digest)
-            refusal = roll.join(arrival)
-            outcomes.append(refusal or arrival.key)
-            if refusal is None:
-                kept[arrival.key] = _Kept(item, group)
-        keys = sorted(kept, key=_by_number)
+            arrival = self._arrival(item, at)
+            try:
+                plan = (plan or Plan.of(arrival)).joined(arrival)
+                members[arrival.key] = arrival.stored
+                outcomes.append(arrival.key)
+            except Refused as refusal:
+                outcomes.append(refusal)
         try:
-            rewarded = await self._rewarded(keys, [kept[key] for key in keys], deadline)
+            results: Mapping[str, Result] = await self._rewarded(members, deadline)
         except RequestError as error:
-            rewarded = [_unjudged("failed", "group_unavailable", error.detail)] * len(keys)
-        by_key = dict(zip(keys, rewarded, strict=True))
-        results = [
-            by_key[outcome] if isinstance(outcome, str) else _unjudged(outcome.status, outcome.reason, str(outcome))
-            for outcome in outcomes
+            results = dict.fromkeys(members, _unjudged("failed", "group_unavailable", error.detail))
+        return [
+            msgspec.structs.replace(results[outcome] if isinstance(outcome, str) else _refusal(outcome), id=item.id)
+            for outcome, item in zip(outcomes, items, strict=True)
         ]
-        return [msgspec.structs.replace(each, id=item.id) for each, item in zip(results, items, strict=True)]
 
     def members(self, batch: BatchRequest) -> set[int]:
         """The positions of the items that are members of groups: they say so, or their recipe does, with its `size`."""
-        return {
-            at for at, item in enumerate(batch.items) if memoryview(item.group).nbytes or "size" in self._usual(item)
-        }
+        return {at for at, item in enumerate(batch.items) if self._is_member(item)}
+
+    def _is_member(self, item: ScoreItem) -> bool:
+        return memoryview(item.group).nbytes > 0 or "size" in self._usual(item)
 
     def _usual(self, item: ScoreItem) -> Mapping[str, Any]:
         """What the recipe of an item says of its group."""
         recipe = None if item.recipe is None else self._engine.book.recipes.get(item.recipe)
         return {} if recipe is None else recipe.group
 
+    def _arrival(self, item: ScoreItem, at: int | None = None) -> Arrival:
+        """The member that an item is; `at` is its position in a job."""
+        unnamed = secrets.token_hex(12) if at is None else f"#{at}"
+        return Arrival.of(item, self._usual(item), unnamed, at=at)
+
     async def _result(self, item: ScoreItem, position: int, deadline: float) -> Result:
         started = time.perf_counter()
         name = position if item.id is None else item.id
         try:
             result = await self._member(item, deadline)
-        except _Refused as refusal:
-            result = _unjudged(refusal.status, refusal.reason, str(refusal))
+        except Refused as refusal:
+            result = _refusal(refusal)
         except RequestError as error:
             result = _unjudged("failed", "group_unavailable", error.detail)
         elapsed_ms = round((time.perf_counter() - started) * 1000, 3)
         return msgspec.structs.replace(result, id=name, elapsed_ms=elapsed_ms)
 
     async def _member(self, item: ScoreItem, deadline: float) -> Result:
-        group = _read(item, self._usual(item))
-        if group.method == "tournament" and item.verifier is None:
-            item.verifier = "judge"
-        key = _key(group, item) or secrets.token_hex(12)
-        name, record = await self._join(group, item, key)
+        arrival = self._arrival(item)
+        name, record = await self._join(arrival)
         answer = record.answer or await self._answer(name, record, deadline)
         if answer is None:
-            raise _Refused("failed", "group_lost", "what was known of the group is lost; send its members again")
-        return answer.results[key]
+            raise Refused("failed", "group_lost", "what was known of the group is lost; send its members again")
+        return answer.results[arrival.key]
 
-    async def _join(self, group: GroupOf, item: ScoreItem, key: str) -> tuple[str, Seen]:
-        """Add the member to its group; its name, and what is known of it."""
-        digest = _digest(group, item)
-        if group.id is not None:
-            base, rounds = f"id/{quote(RUN.get(), safe='')}/{group.id}", _ROUNDS if group.again else 1
-        elif item.prompt is None:
-            raise _Refused(
-                "invalid", "bad_group", "group: without an id the item needs a prompt, which names the group"
-            )
-        else:
-            base, rounds = f"prompt/{RUN.get()}/{digest}", _ROUNDS
-        encoded = encode({"item": _plain(item), "group": group})
-        mark = blake2b(encoded, digest_size=12).hexdigest()
-        plan = Plan(group.size, digest, time.time() + group.wait_s, ())
-        for number in range(rounds):
-            name = blake2b(f"{TENANT.get()}/{base}/{number}".encode(), digest_size=24).hexdigest()
-            record = await self._joined(name, plan, key, encoded, mark)
-            if record is None or (rounds > 1 and record.plan.is_known_otherwise(key, mark)):
-                continue
-            if record.plan.digest != digest:
-                raise _Refused("invalid", "group_mismatch", _MISMATCH)
-            if record.plan.is_known_otherwise(key, mark):
-                raise _other_response(key)
-            if len(record.plan.members) == record.plan.size and name in self._watches:
-                self._watches[name].whole.set()
-            return name, record
-        raise _over()
+    async def _join(self, arrival: Arrival) -> tuple[str, Seen]:
+        """Add the member to its group; its name, and what is known of it.
 
-    async def _joined(self, name: str, plan: Plan, key: str, encoded: bytes, mark: str) -> Seen | None:
-        lock = self._joining.setdefault(name, asyncio.Lock())
-        try:
-            async with lock:
-                record = await self._records.see(name)
-                if record is not None and record.plan.digest != plan.digest:
-                    return record
-                return await self._records.join(name, plan, key, encoded, mark)
-        finally:
-            if not lock.locked():
-                self._joining.pop(name, None)
+        Raises:
+            Refused: no group of its name takes it.
+        """
+        number = 0
+        while True:
+            name = arrival.name(number)
+            lock = self._joining.setdefault(name, asyncio.Lock())
+            try:
+                async with lock:
+                    record = await self._records.join(name, arrival)
+                    break
+            except Refused:
+                number += 1
+                if number == arrival.rounds:
+                    raise
+            finally:
+                if not lock.locked():
+                    self._joining.pop(name, None)
+        if record.plan.is_whole and name in self._watches:
+            self._watches[name].whole.set()
+        return name, record
 
     async def _answer(self, name: str, record: Seen, deadline: float) -> Answer | None:
         """Wait for the answer of a group.
 
         Raises:
-            _Refused: the deadline has come.
+            Refused: the deadline has come.
         """
         loop = asyncio.get_running_loop()
         watch = self._watches.get(name)
@@ -347,7 +239,7 @@ class Singles:
             async with asyncio.timeout_at(deadline):
                 return await asyncio.shield(watch.answer)
         except TimeoutError:
-            raise _Refused(
+            raise Refused(
                 "failed", "deadline", "the group was not decided in time; send the member again for its answer"
             ) from None
         finally:
@@ -396,7 +288,7 @@ class Singles:
         if record is None or record.answer is not None:
             return None if record is None else record.answer
         now = time.time()
-        is_ready = len(record.plan.members) == record.plan.size or now >= record.plan.until
+        is_ready = record.plan.is_whole or now >= record.plan.until
         if not is_ready or (record.claim is not None and record.claim.until > now and record.claim.by != self._me):
             return None
         mine = await self._records.claim(name, record, Claim(self._me, now + _LEASE_S))
@@ -432,43 +324,49 @@ class Singles:
         return answer
 
     async def _scored(self, plan: Plan, bodies: Sequence[bytes]) -> Answer:
-        stored, keys = [], sorted(plan.members, key=_by_number)  # in this order whoever came first
-        for key in keys:
-            body = bodies[plan.members.index(key)]
-            stored.append(
-                _kept.decode(body) if len(body) <= _INLINE_BYTES else await asyncio.to_thread(_kept.decode, body)
-            )
-        deadline = asyncio.get_running_loop().time() + _SCORING_S
-        return Answer(dict(zip(keys, await self._rewarded(keys, stored, deadline), strict=True)))
+        members: dict[str, Stored] = {}
+        for key, body in zip(plan.members, bodies, strict=True):
+            is_short = len(body) <= _INLINE_BYTES
+            members[key] = _stored.decode(body) if is_short else await asyncio.to_thread(_stored.decode, body)
+        return Answer(await self._rewarded(members, asyncio.get_running_loop().time() + _SCORING_S))
 
-    async def _rewarded(self, keys: Sequence[str], stored: Sequence[_Kept], deadline: float) -> list[Result]:
-        """The results of the members of a group that have come; `keys` names them."""
+    async def _rewarded(self, members: Mapping[str, Stored], deadline: float) -> dict[str, Result]:
+        """The results of the members of a group that have come, by their keys."""
+        keys = sorted(members, key=_by_number)  # in this order whoever came first
+        stored = [members[key] for key in keys]
         group, first = stored[0].group, stored[0].item
-        verifier = "judge" if group.method == "tournament" and first.verifier is None else first.verifier
         missing = group.size - len(stored)
         about: dict[str, Any] = {"size": group.size, "members": keys, "missing": missing}
         too_few = group.method in ("tournament", "listwise") and len(stored) < FEWEST
         if missing and (group.on_incomplete == "fail" or too_few):
             message = f"{missing} of {group.size} members never came"
-            members = [Member("failed", None, None, "group_incomplete") for _ in stored]
-            result = GroupResult(id=0, status="failed", reason="group_incomplete", message=message, members=members)
+            result = GroupResult.unjudged(0, len(stored), "failed", "group_incomplete", message)
         else:
-            full_group = Group(
+            whole = Group(
                 responses=[entry.item.response for entry in stored],
                 prompt=first.prompt,
-                verifier=verifier,
+                verifier=first.verifier,
                 recipe=first.recipe,
                 reference=first.reference,
                 params=first.params,
             )
-            [result] = (await self._scorer.score([full_group], group.options, deadline, missing=missing)).groups
+            [result] = (await self._scorer.score([whole], group.options, deadline, missing=missing)).groups
         about |= {"status": result.status, "reason": result.reason, **result.detail}
-        return [_result_of(member, first, result, about) for member in result.members]
+        if result.max_at_k is not None:
+            about["max_at_k"] = result.max_at_k
+        results = [_result_of(member, first, result, about) for member in result.members]
+        return dict(zip(keys, results, strict=True))
 
 
-def _key(group: GroupOf, item: ScoreItem) -> str:
-    """The name of a member within its group; empty if it has none."""
-    return str(group.member) if group.member is not None else "" if item.id is None else str(item.id)
+def _enter(rolls: list[_Roll], arrival: Arrival, at: int) -> None:
+    """Add the member at this position of a job to the groups of its name."""
+    for number in range(arrival.rounds):
+        if number == len(rolls):
+            rolls.append(_Roll(Plan.of(arrival)))
+        with contextlib.suppress(Refused):
+            rolls[number].plan = rolls[number].plan.joined(arrival)
+            break
+    rolls[number].positions.append(at)
 
 
 def _by_number(key: str) -> tuple[int, str]:
@@ -476,50 +374,8 @@ def _by_number(key: str) -> tuple[int, str]:
     return (len(key), key) if key.removeprefix("#").isdecimal() else (sys.maxsize, key)
 
 
-def _read(item: ScoreItem, usual: Mapping[str, Any]) -> GroupOf:
-    """The group that an item names. Its fields come before the usual ones of its recipe."""
-    raw = bytes(item.group) or b"{}"
-    if much := excess(raw):
-        raise _Refused("invalid", "bad_group", f"group holds {much}")
-    try:
-        if usual:
-            raw = encode({**usual, **_plain_fields.decode(raw)})
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise _Refused("invalid", "bad_group", f"group: {error}") from error
-    try:
-        group = parse(_groups_of, raw, ["group"])
-    except RequestError as error:
-        message = "; ".join(f"{where(fault.loc)}: {fault.msg}" for fault in error.errors) or f"group: {error.detail}"
-        raise _Refused("invalid", "bad_group", message) from error
-    names = [name for name in ("checks", "domain", "data_source", "tag", "reference_id") if _is_given(item, name)]
-    if names:
-        raise _Refused("invalid", "bad_group", f"group: its members have no {names[0]}; name a verifier or a recipe")
-    return group
-
-
-def _is_given(item: ScoreItem, name: str) -> bool:
-    value = getattr(item, name)
-    return bool(bytes(value)) if isinstance(value, msgspec.Raw) else value is not None
-
-
-_JUDGED_BY: Final = ("verifier", "recipe", "prompt", "params", "reference")
-
-
-def _digest(group: GroupOf, item: ScoreItem) -> str:
-    """A hash of what all members of a group have in common."""
-    alike = [getattr(item, name) for name in _JUDGED_BY]
-    ingredients = [bytes(value) if isinstance(value, msgspec.Raw) else encode(value) for value in alike]
-    ingredients.append(encode(msgspec.structs.replace(group, member=None)))
-    hashed = blake2b(digest_size=24)
-    for ingredient in ingredients:
-        hashed.update(b"%d:%b" % (len(ingredient), ingredient))
-    return hashed.hexdigest()
-
-
-def _plain(item: ScoreItem) -> dict[str, Any]:
-    """The fields of an item that are kept of a member."""
-    fields = ("response", *_JUDGED_BY)
-    return {name: getattr(item, name) for name in fields if _is_given(item, name)}
+def _refusal(refusal: Refused) -> Result:
+    return _unjudged(refusal.status, refusal.reason, str(refusal))
 
 
 def _unjudged(status: str, reason: str, message: str) -> Result:

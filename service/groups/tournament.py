@@ -14,6 +14,7 @@ from service.groups import pairings
 from service.groups.pairings import Pair
 from service.groups.ratings import BEST, RANKING, WORST, Game, as_score, levelled, rate
 from service.groups.schemas import Group, GroupResult, Member, Tournament
+from service.groups.shown import history
 from service.scoring.prepared_item import decoded_params
 from service.wire import Result, ScoreItem, encode
 from verifiers.base import InvalidItem
@@ -147,8 +148,7 @@ class Contest:
         if not self.message and count < pairings.FEWEST:
             self.message = "a comparison needs two responses"
         if self.message:
-            members = [Member("invalid", None, None, "bad_group") for _ in self.texts]
-            return GroupResult(id=name, status="invalid", reason="bad_group", message=self.message, members=members)
+            return GroupResult.invalid(name, count, self.message)
         rated = rate(self.options.rating, count, self.games)
         if self.options.rating == "scores":
             rated = self._with_unasked(rated)
@@ -207,8 +207,7 @@ async def play(
     for group, group_texts in zip(groups, texts, strict=True):
         contests.append(Contest(group, group_texts, options, seed))
         contests[-1].message = _problem(contests[-1])
-        if pace.is_over():
-            await pace.rest()
+        await pace.keep()
     going = [contest for contest in contests if not contest.is_over]
     while going:
         comparisons: list[tuple[Contest, Pair]] = []
@@ -217,8 +216,7 @@ async def play(
             for pair in contest.next_pairs():
                 comparisons.append((contest, pair))
                 items.append(contest.item(pair))
-                if pace.is_over():
-                    await pace.rest()
+                await pace.keep()
         results = await judge(items) if items else ()
         for (contest, pair), result in zip(comparisons, results, strict=True):
             contest.take(pair, result)
@@ -229,14 +227,22 @@ async def play(
 def _problem(contest: Contest) -> str:
     """Why the responses of a group cannot be compared; empty if they can."""
     group = contest.group
-    if group.verifier not in (None, JUDGE) or group.recipe is not None:
-        return f"verifier: a tournament is judged by `{JUDGE}`; its parameters choose the profile"
+    if problem := problem_for_judge(group, "other", "mode", "orders"):
+        return problem
     if contest.options.pairs == "baseline" and contest.options.baseline >= len(group.responses):
         return f"tournament.baseline: the group has {len(group.responses)} responses"
+    contest.params = decoded_params(bytes(group.params))
+    if contest.options.rating == "scores" and (turns := history(group.prompt)):
+        contest.params = {"history": turns, **contest.params}
+    return ""
+
+
+def problem_for_judge(group: Group, *reserved: str) -> str:
+    """Why no judge can compare the responses of a group; empty if one can. The method sets the `reserved` parameters."""
+    if group.verifier not in (None, JUDGE) or group.recipe is not None:
+        return f"verifier: `{JUDGE}` compares responses; its parameters choose the profile"
     try:
-        contest.params = decoded_params(bytes(group.params))
+        taken = sorted(decoded_params(bytes(group.params)).keys() & {*reserved})
     except InvalidItem as error:
         return str(error)
-    if reserved := sorted({"other", "mode", "orders"} & contest.params.keys()):
-        return f"params.{reserved[0]}: the tournament sets it"
-    return ""
+    return f"params.{taken[0]}: the method sets it" if taken else ""

@@ -122,8 +122,7 @@ class History:
         """The same, but others get their turn between families."""
         pace = Pace()
         for _ in self._sampling():
-            if pace.is_over():
-                await pace.rest()
+            await pace.keep()
 
     def _sampling(self) -> Iterator[None]:
         """Read all metrics, with a stop behind each family."""

@@ -201,8 +201,7 @@ class Metrics:
         for family in self.registry.collect():
             for chunk in _rendered(family):
                 chunks.append(chunk)
-                if pace.is_over():
-                    await pace.rest()
+                await pace.keep()
         return b"".join(chunks)
 
 

@@ -56,8 +56,7 @@ class MemoryWatch:
     async def _settle(self) -> None:
         pace = Pace()
         for _ in memory.settling():
-            if pace.is_over():
-                await pace.rest()
+            await pace.keep()
 
     def look(self) -> None:
         memory.drop_overfull()

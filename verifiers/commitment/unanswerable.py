@@ -4,6 +4,7 @@ A response is right if it has an empty answer tag, or a phrase which says that t
 answer, and nothing else. An empty response is not right: a response that costs nothing must not earn anything.
 """
 
+import math
 import re
 import unicodedata
 
@@ -11,6 +12,7 @@ from verifiers.commitment.cues import Kind, listed
 from verifiers.commitment.folding import visible
 from verifiers.commitment.latex import untexted
 from verifiers.commitment.retraction import Slot, judged
+from verifiers.commitment.slots import parts
 from verifiers.commitment.stance import Sentence
 
 _EMPTY_TAG = re.compile(r"<answer\s{0,4}>\s*</answer\s{0,4}>\W*\Z", re.IGNORECASE)
@@ -44,22 +46,37 @@ _BLANKS = frozenset(["Pc", "Pd", "Ps", "Pe", "Pi", "Pf"])
 
 
 def gives_none(answer: str) -> bool:
-    """Whether what stands in the place of an answer is a blank to be filled in ("...", "your answer"), or says that there
-    is no answer, or that the speaker does not know it.
+    """Whether what stands in the place of an answer is a blank to be filled in ("...", "your answer"), no number (`nan`), or
+    says that there is no answer, that the speaker does not know it, or that he is sorry not to give it.
     """
     text = untexted(answer)
     if all(unicodedata.category(char) in _BLANKS for char in _DOTS.sub("", text)):
         return True
     if len(text) > _TAIL_CHARS or any(char.isdigit() for char in text):
         return False
+    if text.strip().casefold() == str(math.nan):
+        return True
     sentence = Sentence(text, 0, len(text), "")
     clause = judged(sentence, 0, len(sentence.words))
-    return says_none(text, text) or (clause is not None and Slot.UNSURE in clause.slots) or _only_names(sentence)
+    is_unsure = clause is not None and Slot.UNSURE in clause.slots
+    return is_unsure or says_none(text, text) or _only_names(sentence) or _declines(sentence)
+
+
+_AROUND_NAMES = _BESIDE | {Kind.RIGHT, Kind.FIND, Kind.COMPLEMENT}
 
 
 def _only_names(sentence: Sentence) -> bool:
-    """Whether a sentence has no words but those for an answer: "the final answer"."""
-    cues = [cue for cue in sentence.cues if cue.kind in _BESIDE]
+    """Whether a sentence has no words but those for an answer and where it belongs: "the final answer", "put your answer
+    here".
+    """
+    cues = [cue for cue in sentence.cues if cue.kind in _AROUND_NAMES]
     names = {index for cue in cues for index in range(cue.first, cue.stop)}
     is_named = any(cue.kind is Kind.ANSWER for cue in cues)
-    return is_named and all(index in names for index, word in enumerate(sentence.words) if word.text[0].isalnum())
+    words = [(index, word.text) for index, word in enumerate(sentence.words) if word.text[0].isalnum()]
+    return is_named and all(index in names or text in listed("form") for index, text in words)
+
+
+def _declines(sentence: Sentence) -> bool:
+    """Whether the speaker turns to the reader and denies something of himself: "I'm sorry, but I can't help with that"."""
+    is_of_speaker = any(part.slot == "by" for part in parts("slip", sentence.words))
+    return is_of_speaker and {Kind.BUT, Kind.NOT} <= {cue.kind for cue in sentence.cues}

@@ -91,7 +91,8 @@ def questions(mode: Mode, text: str, question: str | None, params: JudgeParams, 
     Raises:
         TooManySteps
     """
-    data = Data(question=question or None, references=params.reference, response=text)
+    history = [(turn.role, turn.content) for turn in params.history]
+    data = Data(question or None, params.reference, text, history=history, principle=params.principle)
     match mode:
         case "reference":
             return [Question(data, Context())]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 import msgspec
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from verifiers.base import Params
 from verifiers.judge import rubrics
@@ -15,6 +15,7 @@ from verifiers.judge.rubrics.formulas import Formula, problem
 
 MAX_REFERENCES = 64
 MAX_STEPS = 200
+MAX_TURNS = 512
 MAX_OTHERS = 63
 """A judge is shown 64 responses at most."""
 _ANSWER_FIELDS = ("final_answer", "answer", "reference", "ground_truth")
@@ -41,6 +42,15 @@ def _answer(value: Any) -> Any:
 _Text = Annotated[str, Field(min_length=1)]
 
 
+class Turn(BaseModel):
+    """A message of the conversation before the response."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    role: Literal["system", "developer", "user", "assistant", "tool"]
+    content: str
+
+
 class JudgeParams(Params):
     """What a judge is asked about a response, and what the response is compared with."""
 
@@ -57,6 +67,11 @@ class JudgeParams(Params):
     mode of `criteria`, `other`, `others` or `steps`, or else reference."""
     question: str | None = None
     """The question; default: the item's prompt."""
+    history: Annotated[tuple[Turn, ...], Field(max_length=MAX_TURNS)] = ()
+    """The conversation before the response. Prompts of roles (`nemotron_genrm@2`) show its messages with their roles in the
+    place of the question; others show the question."""
+    principle: str | None = None
+    """What the response is judged by, for prompts with that slot (`nemotron_genrm@2`)."""
     criteria: Annotated[tuple[Criterion, ...] | None, BeforeValidator(read_criteria)] = None
     """Names, or objects with text, weight (below 0: a fault) and must_pass; or names with their weights; or the row of a
     data set whose rubric is known (`verifiers/judge/rubrics/formats.yaml`), which may be the reference as well."""

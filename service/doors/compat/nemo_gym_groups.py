@@ -18,6 +18,7 @@ from service.doors.compat.request_options import JSON, RequestOptions, refusal
 from service.errors import NotJudged, Unprocessable
 from service.groups.schemas import Group, GroupOf, GroupResult
 from service.groups.scoring import GroupScorer
+from service.groups.shown import text_of
 from service.wire import Message, ScoreItem, encode
 
 SERVER: Final = "genrm_compare"
@@ -37,7 +38,7 @@ class Comparison(msgspec.Struct):
     conversation_history: list[Message]
     response_objs: list[Answered]
     principle: str | None = None
-    """Not shown to the judge, as in the original unless it is configured so; the judge's profile has it."""
+    """What the responses are compared by; shown by prompts that have the slot, see docs/groups.md."""
 
 
 class Compared(msgspec.Struct):
@@ -99,7 +100,13 @@ def member(item: ScoreItem, given: str | msgspec.UnsetType, row: JSON, *, is_com
         place = "" if index is None else f"{str(index)[:32]:0>9}/"
         fields["member"] = place + _digest(own or None, index, response)
     item.group = msgspec.Raw(encode(fields))
+    if is_compared:
+        item.params = _params({"principle": row.get("principle")})
     return item
+
+
+def _params(fields: JSON) -> msgspec.Raw:
+    return msgspec.Raw(encode({name: value for name, value in fields.items() if value is not None}))
 
 
 def _digest(*parts: Any) -> str:
@@ -120,7 +127,7 @@ async def compare(
     group = Group(
         responses=[_text_of(each.output) for each in body.response_objs],
         prompt=_asked(body.conversation_history),
-        params=msgspec.Raw(encode(named.get("params", {}))),
+        params=_params({"principle": body.principle, **named.get("params", {})}),
     )
     [result] = (await scorer.score([group], msgspec.convert(fields, GroupOf).options, deadline)).groups
     if result.status == "invalid":
@@ -164,11 +171,6 @@ def _asked(history: str | list[Message]) -> str | list[Message]:
 
 def _text_of(output: list[Message]) -> str:
     """The response as one text: its reasoning, if there is any, and its answer."""
-    reasoning = "".join(_texts(each.get("summary")) for each in output if each.get("type") == "reasoning")
-    answer = "".join(_texts(each.get("content")) for each in output if each.get("type") == "message")
+    reasoning = "".join(text_of(each.get("summary")) for each in output if each.get("type") == "reasoning")
+    answer = "".join(text_of(each.get("content")) for each in output if each.get("type") == "message")
     return f"<think>{reasoning}</think>{answer}" if reasoning else answer
-
-
-def _texts(parts: Any) -> str:
-    found = [part.get("text") for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
-    return "".join(text for text in found if isinstance(text, str))

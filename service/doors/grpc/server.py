@@ -38,7 +38,7 @@ from service.doors.grpc.messages import (
     response_of,
     text_of,
 )
-from service.doors.routes.groups import decode
+from service.doors.routes.groups import decode, size
 from service.doors.verifier_info import describe
 from service.errors import FieldError, Overloaded, RequestError, TooLarge, Unprocessable
 from service.groups.scoring import GroupScorer
@@ -292,8 +292,8 @@ class Door:
                     message.options_json.encode(), raws, self._settings.max_items_per_request
                 )
                 del message, raws
-                call.items = sum(len(group.responses) for group in groups)
-                permit.add(items=call.items)
+                call.items = sum(map(size, groups))
+                permit.add(items=call.items if options.method != "rewards" else 0)
                 call.is_of_run(options.run_id, "run_id")
                 deadline = self._deadline(context, options.deadline_s or 0.0)
                 answer = await self._scorer.score(groups, options, deadline)

@@ -19,8 +19,8 @@ from service.doors.http import console, openapi, problems
 from service.doors.http.gate import OPEN_PATHS, Gate
 from service.doors.http.ops import metrics_response, readiness_response
 from service.doors.http.page_guard import PageGuard
-from service.doors.routes import advantages, box_runs, groups, live, score
 from service.doors.routes import audits as audits_door
+from service.doors.routes import box_runs, groups, live, score
 from service.doors.routes import interactions as interactions_door
 from service.doors.routes import jobs as jobs_door
 from service.doors.routes import log as log_routes
@@ -140,8 +140,7 @@ def build_app(
     bare: dict[str, ASGIApp] = {score.PATH: score.ScoreDoor(settings, admission, singles)}
     bare |= dict.fromkeys(run_code.PATHS, runner)
     bare[box_runs.PATH] = box_runs.BoxRunsDoor(settings, admission, boxes)
-    bare[advantages.PATH] = advantages.AdvantagesDoor(settings, admission)
-    bare[groups.PATH] = groups.GroupsDoor(settings, admission, scorer)
+    bare[groups.PATH] = bare[groups.ADVANTAGES] = groups.GroupsDoor(settings, admission, scorer)
     door = interactions_door.InteractionsDoor(settings, admission, interactions)
     bare |= dict.fromkeys((interactions_door.ALL, interactions_door.ONE, interactions_door.TURNS), door)
     environments = openenv.OpenEnv(settings, keys, admission, metrics, interactions)
@@ -176,8 +175,8 @@ def _route_with_names(path: str) -> str | None:
 
 _PATHS: Final = frozenset(
     {
-        *(score.PATH, *run_code.PATHS, "/v1/ping", "/v1/recipes", "/v1/sandbox", "/v1/verifiers", advantages.PATH),
-        groups.PATH,
+        *(score.PATH, *run_code.PATHS, "/v1/ping", "/v1/recipes", "/v1/sandbox", "/v1/verifiers"),
+        *(groups.PATH, groups.ADVANTAGES),
         *(box_runs.PATH, usage_door.PATH, *watch_door.PATHS, live.SERIES, live.JUDGES, *log_routes.PATHS),
         *(chat.CHAT, chat.MODELS, *reward_models.PATHS, *compat_routes.PATHS),
         *("/healthz", "/readyz", "/metrics", "/openapi.json", console.REFERENCE_PATH, console.PATH),

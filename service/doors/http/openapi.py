@@ -2,7 +2,7 @@
 them, and with the refusals.
 """
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from functools import partial
 from typing import Any, Final
 
@@ -12,13 +12,13 @@ from fastapi.openapi.utils import get_openapi
 
 from service.doors.compat import chat, openenv_openapi, reward_models, routes, run_code
 from service.doors.http.connection import MAX_HEAD_BYTES
-from service.doors.routes import advantages, audits, groups, live
+from service.doors.routes import audits, groups, live
 from service.doors.routes import audits_openapi as audits_document
 from service.doors.routes import interactions as interactions_door
 from service.doors.routes import jobs as jobs_door
 from service.doors.routes import usage as usage_door
 from service.doors.routes import watch as watch_door
-from service.doors.routes.openapi_parts import JSON, Operation, Refusal, describe, parameter, refused
+from service.doors.routes.openapi_parts import JSON, Operation, Refusal, describe, documented, parameter, refused
 from service.errors import Problem
 from service.tenant import FORM, RUN_PATTERN
 from service.wire import LONE_OPTIONS, NDJSON, ScoreItem, ScoreRequest, ScoreResponse
@@ -51,7 +51,7 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
             for path, operations in document["paths"].items():
                 for operation in operations.values():
                     _add_refusals(operation, path, refusal, needs_key=path not in open_paths)
-            paths, more = describe(_operations(score_path, batch), refusal, audits.FixView, ShownMention)
+            paths, more = describe(_operations(score_path, batch), refusal, audits.FixView, ShownMention, groups.GROUP)
             more["Result"]["properties"]["detail"] |= _DETAIL
             document["paths"] |= paths
             components |= more
@@ -70,14 +70,14 @@ def _documented_request() -> type[msgspec.Struct]:
     """`ScoreRequest` with plain JSON in place of raw bytes, because a JSON schema cannot hold the defaults of raw
     bytes.
     """
-    item = _documented(ScoreItem, {})
-    return _documented(ScoreRequest, {list[ScoreItem]: list[item]})  # type: ignore[valid-type]  # made at run time
+    item = documented(ScoreItem, {})
+    return documented(ScoreRequest, {list[ScoreItem]: list[item]})  # type: ignore[valid-type]  # made at run time
 
 
 def _operations(score_path: str, batch: JSON) -> Sequence[Operation]:
     """The operations of our own routes. `batch` is the schema of a batch."""
     return (
-        *(_score_operation(score_path, batch), _RUN_CODE, advantages.OPERATION, groups.OPERATION, usage_door.OPERATION),
+        *(_score_operation(score_path, batch), _RUN_CODE, *groups.OPERATIONS, usage_door.OPERATION),
         *(*watch_door.OPERATIONS, *reward_models.OPERATIONS, *live.OPERATIONS, *interactions_door.OPERATIONS),
         *(*jobs_door.operations(batch), *audits_document.OPERATIONS),
     )
@@ -134,20 +134,6 @@ _DETAIL: JSON = {
         },
     },
 }
-
-
-def _documented(shape: type[msgspec.Struct], types: Mapping[Any, Any]) -> type[msgspec.Struct]:
-    fields: list[Any] = []
-    for field in msgspec.structs.fields(shape):
-        if field.type is msgspec.Raw:
-            fields.append((field.name, Any, msgspec.field(default_factory=object)))
-        elif field.required:
-            fields.append((field.name, types.get(field.type, field.type)))
-        elif field.default is msgspec.NODEFAULT:
-            fields.append((field.name, field.type, msgspec.field(default_factory=field.default_factory)))
-        else:
-            fields.append((field.name, field.type, field.default))
-    return msgspec.defstruct(shape.__name__, fields, namespace={"__doc__": shape.__doc__}, forbid_unknown_fields=True)
 
 
 def _add_refusals(operation: JSON, path: str, refusal: Refusal, *, needs_key: bool) -> None:

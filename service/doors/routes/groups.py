@@ -1,19 +1,27 @@
-"""`POST /v1/groups/score` takes groups of responses, and returns rewards that compare each response with the others of its
-group.
+"""`POST /v1/groups/score` takes groups, and returns rewards and advantages that compare the members of each with each other.
+
+    responses    are judged, and compared by a method
+    rewards      exist already (method `rewards`), and are compared only
+
+`POST /v1/group/advantages` is the older name for the second: its options are those of `advantages`, and its answer holds
+the advantages alone.
 """
 
 import asyncio
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Final
 
 import msgspec
 from starlette.types import Receive, Scope, Send
 
+from service.advantages import schemas as advantages
+from service.advantages.compute import compute_advantages, group_size
+from service.advantages.schemas import AdvantagesResponse, RewardGroup
 from service.doors.asgi import asgi_response
 from service.doors.asgi.request_body import cancelled_on_disconnect, read_body
-from service.doors.routes.openapi_parts import JSON, Operation
+from service.doors.routes.openapi_parts import JSON, Operation, documented
 from service.errors import MethodNotAllowed, TooLarge
-from service.groups.schemas import MAX_GROUPS, Envelope, Group, GroupOptions, GroupsRequest, GroupsResponse
+from service.groups.schemas import MAX_GROUPS, Envelope, Group, GroupOptions, GroupsResponse
 from service.groups.scoring import GroupScorer
 from service.limits.admission import Admission
 from service.observe.access_log import Call
@@ -21,6 +29,12 @@ from service.settings import Settings
 from service.wire import WHOLE_BYTES, check_count, encode, parse
 
 PATH: Final = "/v1/groups/score"
+ADVANTAGES: Final = "/v1/group/advantages"
+MAX_BODY_BYTES: Final[Mapping[str, int]] = {PATH: WHOLE_BYTES, ADVANTAGES: 8_000_000}
+MAX_REWARDS: Final = 65_536
+"""The most rewards of a request that holds rewards."""
+MAX_GROUP_BYTES: Final = 500_000
+"""The most bytes of a group of rewards."""
 _INLINE_BYTES: Final = 100_000
 """A larger group is decoded in a thread, as are bodies that are larger."""
 _MAX_GROUP_VALUES: Final = 100_000
@@ -29,10 +43,13 @@ _SLICE_BYTES: Final = 300_000
 _envelopes = msgspec.json.Decoder(Envelope)
 _options = msgspec.json.Decoder(GroupOptions)
 _groups = msgspec.json.Decoder(Group)
+_reward_groups = msgspec.json.Decoder(RewardGroup)
+_advantages = msgspec.json.Decoder(advantages.Envelope)
+AnyGroup = Group | RewardGroup
 
 
 class GroupsDoor:
-    """The door as an ASGI application."""
+    """The door as an ASGI application, for both paths."""
 
     def __init__(self, settings: Settings, admission: Admission, scorer: GroupScorer) -> None:
         self._settings = settings
@@ -40,61 +57,89 @@ class GroupsDoor:
         self._scorer = scorer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope["path"]
         if scope["method"] != "POST":
-            raise MethodNotAllowed(f"{scope['method']} {PATH}; it takes POST", allow="POST")
+            raise MethodNotAllowed(f"{scope['method']} {path}; it takes POST", allow="POST")
         settings, loop = self._settings, asyncio.get_running_loop()
         with self._admission.enter() as permit:
             body = await read_body(settings, scope["state"]["headers"], receive, permit.reserve)
-            if len(body) > WHOLE_BYTES:
-                raise TooLarge(f"the body has {len(body)} bytes; at most {WHOLE_BYTES}, send fewer groups at once")
-            request, groups = await decode(body, None, settings.max_items_per_request)
+            most = MAX_BODY_BYTES[path]
+            if len(body) > most:
+                raise TooLarge(f"the body has {len(body)} bytes; at most {most}, send fewer groups at once")
+            if path == ADVANTAGES:
+                options, groups = await _decoded_rewards(body)
+            else:
+                options, groups = await decode(body, None, settings.max_items_per_request)
             del body
             call: Call = scope["state"]["call"]
-            call.items = sum(len(group.responses) for group in groups)
-            permit.add(items=call.items)
-            call.is_of_run(request.run_id, "run_id")
-            deadline_s = min(request.deadline_s or settings.default_deadline_s, settings.max_deadline_s)
+            call.items = sum(map(size, groups))
+            permit.add(items=call.items if options.method != "rewards" else 0)  # these are judged already
+            call.is_of_run(options.run_id, "run_id")
+            deadline_s = min(options.deadline_s or settings.default_deadline_s, settings.max_deadline_s)
             async with cancelled_on_disconnect(receive):
-                answer = await self._scorer.score(groups, request, loop.time() + deadline_s)
-                payload = await rendered(answer)
+                if path == ADVANTAGES:
+                    rewards = [group for group in groups if isinstance(group, RewardGroup)]
+                    payload = encode(await compute_advantages(rewards, options.advantages or advantages.Options()))
+                else:
+                    payload = await rendered(await self._scorer.score(groups, options, loop.time() + deadline_s))
         await asgi_response.respond(send, 200, payload)
 
 
 async def decode(
-    options: bytes, groups: Sequence[msgspec.Raw] | None, max_members: int
-) -> tuple[GroupOptions, list[Group]]:
+    body: bytes, raws: Sequence[msgspec.Raw] | None, max_members: int
+) -> tuple[GroupOptions, Sequence[AnyGroup]]:
     """The options and the groups of a request. Other tasks run between groups.
 
     Args:
-        options: The JSON of the options, and of the groups too if `groups` is None.
-        groups: The JSON of each group.
+        body: The JSON of the options, and of the groups too if `raws` is None.
+        raws: The JSON of each group.
         max_members: The most responses that all groups may have.
 
     Raises:
         BadRequest, Unprocessable, TooLarge
     """
-    if groups is None:
-        envelope = await _parsed(_envelopes, options, [])
-        groups, envelope.groups = envelope.groups, []
+    options: GroupOptions
+    if raws is None:
+        envelope = await _parsed(_envelopes, body, [])
+        options, raws = msgspec.structs.replace(envelope, groups=[]), envelope.groups
     else:
-        envelope = await _parsed(_options, options or b"{}", ["options"])
-    _check_groups(len(groups))
-    decoded: list[Group] = []
+        options = await _parsed(_options, body or b"{}", ["options"])
+    if options.method == "rewards":
+        return options, await _decoded(raws, _reward_groups, advantages.MAX_GROUPS, MAX_REWARDS, MAX_GROUP_BYTES)
+    return options, await _decoded(raws, _groups, MAX_GROUPS, max_members, WHOLE_BYTES)
+
+
+async def _decoded_rewards(body: bytes) -> tuple[GroupOptions, Sequence[AnyGroup]]:
+    """The same of a body of the older path."""
+    envelope: advantages.Envelope = await _parsed(_advantages, body, [])
+    groups = await _decoded(envelope.groups, _reward_groups, advantages.MAX_GROUPS, MAX_REWARDS, MAX_GROUP_BYTES)
+    return GroupOptions(method="rewards", advantages=envelope), groups
+
+
+async def _decoded(
+    raws: Sequence[msgspec.Raw], decoder: msgspec.json.Decoder[Any], max_groups: int, max_members: int, max_bytes: int
+) -> list[AnyGroup]:
+    if len(raws) > max_groups:
+        raise TooLarge(f"{len(raws)} groups in one request; at most {max_groups}, send fewer at once")
+    groups: list[AnyGroup] = []
     members = pending_bytes = 0
-    for position, raw in enumerate(groups):
-        decoded.append(await _parsed(_groups, raw, ["groups", position]))
-        members += len(decoded[-1].responses)
+    for position, raw in enumerate(raws):
+        nbytes = memoryview(raw).nbytes
+        if nbytes > max_bytes:
+            raise TooLarge(f"group {position} has more than {max_bytes} bytes")
+        groups.append(await _parsed(decoder, raw, ["groups", position]))
+        members += size(groups[-1])
         check_count(members, max_members)
-        pending_bytes += memoryview(raw).nbytes
+        pending_bytes += nbytes
         if pending_bytes > _SLICE_BYTES:
             pending_bytes = 0
             await asyncio.sleep(0)
-    return envelope, decoded
+    return groups
 
 
-def _check_groups(count: int) -> None:
-    if count > MAX_GROUPS:
-        raise TooLarge(f"{count} groups in one request; at most {MAX_GROUPS}, send fewer at once")
+def size(group: AnyGroup) -> int:
+    """The members of a group."""
+    return len(group.responses) if isinstance(group, Group) else group_size(group)
 
 
 async def _parsed(decoder: msgspec.json.Decoder[Any], raw: bytes | msgspec.Raw, prefix: list[str | int]) -> Any:
@@ -119,23 +164,6 @@ async def rendered(answer: GroupsResponse) -> bytes:
 _SLICE_MEMBERS: Final = 256
 
 
-def _documented() -> Any:
-    """`GroupsRequest` with plain JSON in place of raw bytes, because a schema cannot hold the defaults of raw bytes."""
-    plain: dict[str, Any] = {"reference": (Any, None), "params": (dict[str, Any], {})}
-    fields: list[Any] = []
-    for field in msgspec.structs.fields(Group):
-        kind, default = plain.get(field.name, (field.type, field.default))
-        fields.append((field.name, kind) if default is msgspec.NODEFAULT else (field.name, kind, default))
-    group = msgspec.defstruct("Group", fields, forbid_unknown_fields=True, kw_only=True)
-    documented = [
-        (field.encode_name, list[group] if field.name == "groups" else field.type)  # type: ignore[valid-type]
-        if field.default is msgspec.NODEFAULT
-        else (field.encode_name, field.type, field.default)
-        for field in msgspec.structs.fields(GroupsRequest)
-    ]
-    return msgspec.defstruct("GroupsRequest", documented, forbid_unknown_fields=True, kw_only=True)
-
-
 EXAMPLE: Final[JSON] = {
     "method": "majority",
     "advantages": {"preset": "verl"},
@@ -147,12 +175,31 @@ EXAMPLE: Final[JSON] = {
         }
     ],
 }
-OPERATION: Final = Operation(
-    *("POST", PATH, "group", "score_groups", "Rewards of whole groups"),
-    "`groups[i]` belongs to the request's `groups[i]`, and `members[i]` to its `responses[i]`. A group that cannot be judged "
-    "costs the others nothing.",
-    {200: ("Every group has its answer", GroupsResponse)},
-    _documented(),
-    EXAMPLE,
-    refusals={413: "More bytes, groups or responses than one request may hold"},
+GROUP: Final = documented(Group, {})
+_EITHER: Final = {"items": {"anyOf": [{"$ref": f"#/components/schemas/{kind}"} for kind in ("Group", "RewardGroup")]}}
+_GROUPS: Final = Annotated[list[Any], msgspec.Meta(extra_json_schema=_EITHER)]
+_TOO_LARGE: Final = {413: "More bytes, groups, responses or rewards than one request may hold"}
+OPERATIONS: Final = (
+    Operation(
+        *("POST", PATH, "group", "score_groups", "Rewards of whole groups"),
+        "`groups[i]` belongs to the request's `groups[i]`, and `members[i]` to its `responses[i]`, or with the method `rewards` "
+        "to its `rewards[i]`. A group that cannot be judged costs the others nothing.",
+        {200: ("Every group has its answer", GroupsResponse)},
+        documented(Envelope, {list[msgspec.Raw]: _GROUPS}, "GroupsRequest"),
+        EXAMPLE,
+        refusals=_TOO_LARGE,
+    ),
+    Operation(
+        *("POST", ADVANTAGES, "group", "group_advantages", "Advantages of groups of rewards"),
+        "The older name of `POST /v1/groups/score` with the method `rewards`. What was not judged (null) counts for nothing. "
+        "An advantage that is null is not to be trained on.",
+        {200: ("Every group has its answer", AdvantagesResponse)},
+        documented(advantages.Envelope, {list[msgspec.Raw]: list[RewardGroup]}, "AdvantagesRequest"),
+        {
+            "preset": "trl",
+            "filters": {"mean": {"low": 0.0, "high": 1.0}},
+            "groups": [{"id": "p1", "rewards": [1, 0, None, 1]}, {"id": "p2", "rewards": [1, 1, 1, 1]}],
+        },
+        refusals={**_TOO_LARGE, 422: "Not of this shape, or a wrong number; `errors` names the field"},
+    ),
 )

@@ -125,3 +125,27 @@ def refused(refusals: Mapping[int, str], refusal: Refusal) -> JSON:
 
 def parameter(name: str, location: str, schema: JSON, *, required: bool = True, **fields: Any) -> JSON:
     return {"name": name, "in": location, "required": required, "schema": schema, **fields}
+
+
+def documented(shape: type[msgspec.Struct], types: Mapping[Any, Any], name: str | None = None) -> type[msgspec.Struct]:
+    """The type for a schema, which cannot hold the defaults of raw bytes: with plain JSON in their place.
+
+    Args:
+        shape: The type as it is decoded.
+        types: What stands in the place of a type that a required field has.
+        name: Its name in the document; default: its own.
+    """
+    fields: list[Any] = []
+    for member in msgspec.structs.fields(shape):
+        if member.type is msgspec.Raw:
+            fields.append((member.name, Any, msgspec.field(default_factory=object)))
+        elif member.required:
+            fields.append((member.name, types.get(member.type, member.type)))
+        elif member.default is msgspec.NODEFAULT:
+            fields.append((member.name, member.type, msgspec.field(default_factory=member.default_factory)))
+        else:
+            fields.append((member.name, member.type, member.default))
+    namespace = {"__doc__": shape.__doc__}
+    return msgspec.defstruct(
+        name or shape.__name__, fields, namespace=namespace, forbid_unknown_fields=True, kw_only=True
+    )

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.advantages.compute import compute_advantages
-from service.advantages.schemas import AdvantagesRequest, AdvantagesResponse, GroupAdvantages
-from service.doors.routes.advantages import MAX_GROUP_BYTES, MAX_REWARDS
+from service.advantages.schemas import AdvantagesResponse, GroupAdvantages, Options, RewardGroup
+from service.doors.routes.groups import MAX_GROUP_BYTES, MAX_REWARDS
 from tests.tables import table
 from tests.waiting import PATIENCE_S
 
@@ -27,8 +27,8 @@ ROOT_OF_A_THIRD = math.sqrt(1 / 3)
 
 
 def answer(groups: Sequence[JSON], **options: Any) -> AdvantagesResponse:
-    request = msgspec.convert({"groups": list(groups), **options}, AdvantagesRequest)
-    return asyncio.run(compute_advantages(request.groups, request))
+    read = msgspec.convert(list(groups), list[RewardGroup])
+    return asyncio.run(compute_advantages(read, msgspec.convert(options, Options)))
 
 
 def of(rewards: Sequence[float | None], options: JSON | None = None, **fields: Any) -> GroupAdvantages:

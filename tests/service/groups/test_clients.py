@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import grpc
+import httpx
 import pytest
 from rewardline import Client, InvalidRequest
 from rewardline.groups import chunked
@@ -31,6 +32,38 @@ def test_the_client_scores_groups(served: Any, scheme: str) -> None:
         assert client.score_groups([]) == []
         with pytest.raises(InvalidRequest):
             client.score_groups(GROUPS, method="nosuch")
+
+
+@pytest.mark.parametrize("scheme", ["http", "grpc"])
+def test_groups_of_rewards_have_advantages_by_every_door(served: Any, scheme: str) -> None:
+    """The older route has the same numbers."""
+    url = served.url if scheme == "http" else f"grpc://{served.grpc}"
+    groups: list[dict[str, Any]] = [
+        {"id": "a", "rewards": [1, 0, None, 1]},
+        {"id": "b", "rewards": [1, 1]},
+        {"rewards": [0, 1], "lengths": [9]},
+        {"rewards": [3, 4], "lengths": [9, 9], "truncated": [True, False], "statuses": ["ok", "invalid"]},
+        {"rewards": [], "truncated": []},
+    ]
+    options = {"preset": "trl", "filters": {"mean": {"high": 1}, "overlong": "mask"}}
+    for group in groups[:2]:
+        group["truncated"] = [False] * len(group["rewards"])
+    older = httpx.post(
+        f"{served.url}/v1/group/advantages", json={**options, "groups": groups}, timeout=PATIENCE_S
+    ).json()
+    with Client(url, timeout_s=PATIENCE_S) as client:
+        found = client.score_groups(groups, method="rewards", advantages=options, k=2)
+        assert [[member["advantage"] for member in one["members"]] for one in found] == [
+            one["advantages"] for one in older["groups"]
+        ]
+        assert [one["id"] for one in found] == ["a", "b", 2, 3, 4]
+        assert [one["keep"] for one in found] == [one["keep"] for one in older["groups"]]
+        assert [one["status"] for one in found] == ["ok", "ok", "invalid", "ok", "failed"]
+        assert [member["status"] for member in found[0]["members"]] == ["ok", "ok", "failed", "ok"]
+        assert [member["status"] for member in found[3]["members"]] == ["ok", "invalid"]
+        assert (found[0]["best"], found[0]["max_at_k"]) == (0, 1)
+        with pytest.raises(InvalidRequest, match="terms"):
+            client.score_groups(groups, method="rewards", terms={"length": 1.0})
 
 
 @pytest.mark.parametrize("scheme", ["http", "grpc"])

@@ -120,10 +120,9 @@ def test_the_order_of_responses_changes_no_class(served: Any, verifier: str, res
     assert len(by_response) == 1
 
 
-@pytest.mark.parametrize("other", ["1", "nan"])
+@pytest.mark.parametrize("other", ["1", "x+"])
 def test_what_is_right_for_no_task_is_no_majority(served: Any, other: str) -> None:
-    responses = ["#### nan", "#### nan", f"#### {other}"]
-    [group] = groups_of(served, {"verifier": "numeric", "responses": responses}, method="majority")
+    [group] = groups_of(served, {"verifier": "math", "responses": boxed("x+", "x+", other)}, method="majority")
     assert (rewards(group), group["reason"]) == ([None] * 3, "no_majority")
     assert "right for no task" in group["message"]
 
@@ -263,7 +262,7 @@ def test_the_door_is_bounded(served: Any) -> None:
 
     assert sized(1, 129) == 422
     assert sized(33, 128) == 413
-    assert sized(2049, 1) == 422
+    assert sized(2049, 1) == 413
     assert sized(1, 2, "x" * 8_100_000) == 413
     many = b'{"groups": [{"responses": [[' + b",".join([b"{}"] * 200_000) + b"]]}]}"
     assert post(served, many).status_code == 413
@@ -305,8 +304,8 @@ def test_who_is_right_equals_all_others_who_are(
     ("form", "answers", "expected"),
     [
         ("simplified", ["6/4", "3/2", "3/2", "5"], [0, 1, 1, 0]),
-        ("simplified", ["6/4", "6/4", "6/4", "\\frac32"], [0, 0, 0, 1]),
-        ("decimal", ["\\frac12", "\\frac12", "0.5"], [0, 0, 1]),
+        ("simplified", ["6/4", "6/4", "6/4", "\\frac32", "3/2"], [0, 0, 0, 1, 1]),
+        ("decimal", ["\\frac12", "\\frac12", "0.5", "0.50"], [0, 0, 1, 1]),
         ("fraction", ["0.5", "0.5", "\\frac12", "\\frac24", "3"], [0, 0, 1, 1, 0]),
         ("decimal", ["\\frac12", "\\frac12"], [None, None]),
     ],
@@ -353,11 +352,15 @@ def test_a_response_that_is_no_answer_costs_its_group_nothing(
         ("qa", "-"),
         ("qa", "I cannot answer that."),
         ("qa", "I'm not sure."),
+        ("qa", "nan"),
+        ("qa", "your final answer"),
+        ("qa", "I'm sorry, but I can't help with that."),
+        ("math", "\\text{your answer}"),
     ],
 )
 def test_what_gives_no_answer_is_no_class(served: Any, verifier: str, answer: str) -> None:
     responses = boxed(answer, answer, answer)
-    groups = [{"verifier": verifier, "responses": [*responses, *rest]} for rest in ([], boxed("London"))]
+    groups = [{"verifier": verifier, "responses": [*responses, *rest]} for rest in ([], boxed("London", "London"))]
     alone, beside = groups_of(served, *groups, method="majority")
     assert (alone["reason"], rewards(alone)) == ("no_answers", [None] * 3)
-    assert (beside["members"][0]["reason"], rewards(beside)) == ("no_answer", [0, 0, 0, 1])
+    assert (beside["members"][0]["reason"], rewards(beside)) == ("no_answer", [0, 0, 0, 1, 1])

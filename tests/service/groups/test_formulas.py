@@ -5,7 +5,7 @@ import math
 import random
 import re
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -314,17 +314,35 @@ def test_scores_of_genrm_compare(given_scores: list[tuple[int, int, int]]) -> No
     assert ratings.rate("scores", 4, games) == pytest.approx([value / 2 for value in sums])
 
 
-def voted(answers: Sequence[str], equal: set[frozenset[str]]) -> list[float | None]:
-    """The rewards by majority, where these pairs of answers are equal."""
+def partitioned(answers: Sequence[str], are_equal: Callable[[str, str], bool]) -> tuple[Partition, int]:
+    """The classes of answers by an equality, and the number of comparisons."""
 
     def verdict(score: float) -> Any:
         return SimpleNamespace(status="ok", score=score, reason="", extracted="", detail={})
 
     partition = Partition(Group(responses=[*answers]), [*answers], [verdict(0.0)] * len(answers))
     partition.begin({answer: answer for answer in answers}, {})
-    partition.take({pair: verdict(float(len({*pair}) == 1 or frozenset(pair) in equal)) for pair in partition.pairs()})
+    asked = 0
+    while pairs := partition.pairs():
+        asked += len(pairs)
+        partition.take({pair: verdict(float(len({*pair}) == 1 or are_equal(*pair))) for pair in pairs})
     partition.finish()
+    return partition, asked
+
+
+def voted(answers: Sequence[str], equal: set[frozenset[str]]) -> list[float | None]:
+    """The rewards by majority, where these pairs of answers are equal."""
+    partition, _ = partitioned(answers, lambda first, second: frozenset((first, second)) in equal)
     return [member.reward for member in result_of(partition, 0, Majority(), 0).members]
+
+
+@pytest.mark.parametrize(("different", "expected"), [(1, "majority"), (8, "no_majority"), (128, "undecided")])
+def test_comparisons_are_bounded(different: int, expected: str) -> None:
+    """Of 128 responses that are all written otherwise, and give so many answers that are equally frequent."""
+    answers = [f"{number:03}" for number in range(128)]
+    partition, asked = partitioned(answers, lambda first, second: int(first) % different == int(second) % different)
+    assert asked <= 12 * 128
+    assert result_of(partition, 0, Majority(), 0).reason == expected
 
 
 def test_any_equality_makes_the_same_of_any_order_and_pays_only_equals() -> None:

@@ -2,15 +2,24 @@
 
 import asyncio
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NoReturn, cast
 
 import httpx
+import msgspec
 import pytest
 
+from service.doors.compat.nemo_gym_groups import Comparison, compare
+from service.doors.compat.request_options import RequestOptions
+from service.groups import tournament
 from service.groups.pairings import fixed
 from service.groups.ratings import Game, rate
+from service.groups.schemas import Group, GroupOptions
+from service.groups.scoring import GroupScorer
 from service.groups.terms import novelty
+from service.wire import ScoreItem
 from tests.conftest import ROOT, Served
 from tests.judge_upstream.grader import Grader
 from tests.service.advantages.test_advantages import of
@@ -133,3 +142,31 @@ def test_wins_less_losses_in_chunks_are_tinkers() -> None:
             assert fixed("all", row["count"], chunk=row["chunk"]) == pairs
         games = [Game(*pair, (1 - result) / 2) for pair, result in zip(pairs, row["results"], strict=True)]
         assert rate("win_loss", row["count"], games) == pytest.approx(row["rewards"])
+
+
+class Asked(Exception):
+    """Holds what a judge was asked."""
+
+
+class Playing:
+    """Plays tournaments up to their first question."""
+
+    async def score(self, groups: Sequence[Group], options: GroupOptions, deadline: float) -> NoReturn:
+        async def judge(items: Sequence[ScoreItem]) -> NoReturn:
+            raise Asked(msgspec.json.decode(items[0].params))
+
+        texts = [[str(response) for response in group.responses] for group in groups]
+        await tournament.play(groups, texts, options.tournament, judge, options.seed)
+        raise AssertionError("no judge was asked")
+
+
+def test_the_history_and_the_principle_of_compare_reach_the_judge() -> None:
+    history = [{"role": "system", "content": "S"}, {"role": "user", "content": [{"type": "input_text", "text": "PX"}]}]
+    responses = recorded("genrm_compare")[0]["response_objs"]
+    body = {"conversation_history": history, "response_objs": responses, "principle": "Be kind."}
+    scorer, options = cast(GroupScorer, Playing()), cast(RequestOptions, SimpleNamespace(fields=dict))
+    with pytest.raises(Asked) as asked:
+        asyncio.run(compare(scorer, msgspec.convert(body, Comparison), options, msgspec.UNSET, 0.0))
+    params = asked.value.args[0]
+    assert params["principle"] == "Be kind."
+    assert params["history"] == [history[0], {"role": "user", "content": "PX"}]

@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import msgspec
 import pytest
 
+from service.groups.single_records import Arrival
+from service.wire import ScoreItem
 from tests.conftest import Serve
 from tests.service.redis_server import RedisServer
 from tests.tables import table
@@ -86,7 +89,7 @@ def test_a_member_that_is_sent_again_gets_the_same_and_counts_once(served: Any) 
 
 def test_a_member_is_not_answered_with_the_verdict_of_another_response(served: Any) -> None:
     """Trainers whose samples of a prompt have one id would else train on the reward of the first."""
-    group = {"id": name(), "size": 2, "wait_s": 0.5}
+    group = {"id": name(), "size": 2, "wait_s": 0.5, "majority": {"on_tie": "first"}}
     found = post(served.url, item("\\boxed{1}", group, id="x"), item("\\boxed{2}", group, id="x"))
     assert {(one["status"], one["reason"]) for one in found} == {("ok", "majority"), ("invalid", "group_mismatch")}
 
@@ -111,7 +114,7 @@ def test_one_member_is_too_few_to_compare(served: Any) -> None:
 @pytest.mark.parametrize(("on_incomplete", "status"), [("score", "ok"), ("fail", "failed")])
 def test_a_group_that_does_not_become_whole(served: Any, on_incomplete: str, status: str) -> None:
     group = {"id": name(), "size": 4, "wait_s": 0.5, "on_incomplete": on_incomplete}
-    results = each_alone([served.url], HALVES, group)
+    results = post(served.url, *(item(text, group, id=str(at)) for at, text in enumerate(HALVES)))
     assert {one["status"] for one in results} == {status}
     assert {one["detail"]["group"]["missing"] for one in results} == {1}
     assert sorted(results[0]["detail"]["group"]["members"]) == ["0", "1", "2"]
@@ -147,9 +150,33 @@ def test_a_group_belongs_to_its_run(served: Any) -> None:
     assert [one["reward"] for [one] in results] == [1] * 6
 
 
+def test_replicas_of_two_releases_name_a_group_alike() -> None:
+    """Else its members would not meet while an upgrade runs, and neither would those of a prompt if what nobody says of them
+    were part of its name: a release may know more options.
+    """
+    by_id = _arrival({"id": "step12/p7", "member": 3})
+    assert by_id.name(0) == "55b022216ce730cc57b51dd962f5c587560b70a875e7e7e5"
+    assert by_id.body == (
+        b'{"item":{"response":"\\\\boxed{4}","verifier":"math"},'
+        b'"group":{"method":"majority","size":4,"id":"step12/p7","member":3}}'
+    )
+    by_prompt = _arrival({"terms": {"length": 0.5}}, prompt="2 + 2?")
+    assert by_prompt.digest == "c383601a0cfcaff7d0ccad971d35e23941dea3ec0f384aa8"
+    assert (
+        by_prompt.digest == _arrival({"terms": {"length": 0.5, "style": 0.0}, "majority": {}}, prompt="2 + 2?").digest
+    )
+    assert by_prompt.digest != _arrival({"terms": {"length": 0.4}}, prompt="2 + 2?").digest
+
+
+def _arrival(group: JSON, **fields: Any) -> Arrival:
+    body = item("\\boxed{4}", {"size": 4, **group}, **fields)
+    group_json = msgspec.Raw(msgspec.json.encode(body.pop("group")))
+    return Arrival.of(ScoreItem(**body, group=group_json), {}, "unnamed")
+
+
 def test_members_that_never_came_count_for_the_share(served: Any) -> None:
     group = {"id": name(), "size": 4, "wait_s": 0.5, "majority": {"min_share": 0.6}}
-    results = each_alone([served.url], HALVES, group)
+    results = post(served.url, *(item(text, group, id=str(at)) for at, text in enumerate(HALVES)))
     assert {(one["status"], one["reason"]) for one in results} == {("failed", "no_majority")}
     assert {one["detail"]["group"]["share"] for one in results} == {0.5}
 
@@ -179,7 +206,7 @@ def test_a_group_that_makes_no_sense_is_invalid(served: Any, fields: JSON, reaso
 
 
 def test_members_must_agree_on_their_group(served: Any) -> None:
-    group = {"id": name(), "size": 2, "wait_s": 0.5}
+    group = {"id": name(), "size": 2, "wait_s": 0.5, "majority": {"on_tie": "first"}}
     [first, second] = post(
         served.url, item("\\boxed{1}", group, id="a"), item("\\boxed{1}", {**group, "size": 3}, id="b")
     )

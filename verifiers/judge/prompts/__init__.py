@@ -115,6 +115,7 @@ def _checked(prompt: Prompt) -> Prompt:
     texts = {slot: f"probe of {slot}" for slot in prompt.slots}
     data = Data(
         question=texts.get("question"),
+        principle=texts.get("principle"),
         references=[texts["reference"]] if "reference" in texts else (),
         response=texts.get("response") or texts.get("response_a"),
         response_b=texts.get("response_b"),

@@ -21,7 +21,7 @@ from typing import Final, Literal
 
 from verifiers.judge.rendering.clipping import clipped, shortened
 from verifiers.judge.rendering.neutral import has_control_tokens, has_fences, has_hidden, neutralise
-from verifiers.judge.rendering.templates import MissingData, Prompt
+from verifiers.judge.rendering.templates import MissingData, Prompt, Slot
 
 __all__ = ["Data", "Encoding", "Limits", "MissingData", "Prompt", "Rendered", "TooLarge", "render"]
 
@@ -50,6 +50,9 @@ class Data:
     criteria: Mapping[str, str] | None = None
     """The texts of criteria by id."""
     steps: Sequence[str] | None = None
+    history: Sequence[tuple[str, str]] = ()
+    """The role and the text of each message of the conversation, for prompts of roles: in the place of the question."""
+    principle: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +111,13 @@ def render(
     tags = {} if prompt.roles else _tags(data, secret, texts)
     messages: tuple[Mapping[str, str], ...]
     if prompt.roles:
-        messages = tuple({"role": role, "content": prompt.shown(slot, texts)} for role, slot in prompt.roles)
+        turns, is_cut = _turns(data.history, limits.question_chars, tuple(control_tokens))
+        cut |= {"question"} if is_cut else set()
+        messages = tuple(
+            message
+            for role, slot in prompt.roles
+            for message in (turns if turns and slot.name == "question" else _message(prompt, role, slot, texts))
+        )
     else:
         sections = {slot: _section(slot, text, tags[slot]) for slot, text in texts.items()}
         messages = ({"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.fill(sections)})
@@ -118,11 +127,29 @@ def render(
     return Rendered(messages, tuple(dict.fromkeys(flags)), _hash(messages), frozenset(tags.values()))
 
 
+def _turns(
+    history: Sequence[tuple[str, str]], limit_chars: int, tokens: tuple[str, ...]
+) -> tuple[list[Mapping[str, str]], bool]:
+    """The messages of a conversation, and whether some were clipped."""
+    texts = _together([text for _, text in history], limit_chars, tokens) if history else []
+    turns = [{"role": role, "content": text} for (role, _), (text, _) in zip(history, texts, strict=True)]
+    return [*turns], any(is_cut for _, is_cut in texts)
+
+
+def _message(prompt: Prompt, role: str, slot: Slot, texts: Mapping[str, str]) -> list[Mapping[str, str]]:
+    """The message of a role; none if it has no data and needs none."""
+    if slot.is_optional and slot.name not in texts:
+        return []
+    return [{"role": role, "content": prompt.shown(slot.name, texts)}]
+
+
 def _texts(data: Data, limits: Limits, tokens: tuple[str, ...]) -> tuple[dict[str, str], set[str]]:
     """The text of each section of an item, and the sections that were clipped."""
     texts: dict[str, tuple[str, bool]] = {}
     if data.question is not None:
         texts["question"] = clipped(data.question, limits.question_chars, tokens)
+    if data.principle:
+        texts["principle"] = clipped(data.principle, limits.question_chars, tokens)
     if data.references:
         texts["reference"] = _references(data.references, limits.reference_chars, tokens)
     if data.response is not None:
@@ -210,6 +237,7 @@ def _tags(data: Data, secret: bytes, texts: Mapping[str, str]) -> dict[str, str]
     answers = [data.response, data.response_b, *(data.steps or ())]
     sources = {
         "question": ("shared", shared),
+        "principle": ("shared", shared),
         "reference": ("shared", shared),
         "criteria": ("criteria", [*shared, *(part for pair in (data.criteria or {}).items() for part in pair)]),
     }

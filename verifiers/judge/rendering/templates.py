@@ -14,7 +14,7 @@ from typing import Final
 
 from verifiers.judge.schemas import SCHEMAS
 
-SLOTS: Final = ("question", "reference", "response", "response_a", "response_b", "criteria", "steps")
+SLOTS: Final = ("question", "principle", "reference", "response", "response_a", "response_b", "criteria", "steps")
 _ANSWERS: Final = frozenset({"response", "response_a", "steps"})
 _SLOT: Final = re.compile(r"\{\{([a-z_]+)(\??)\}\}")
 _REFERENCE: Final = re.compile(r"[a-z0-9_]{1,60}@[0-9]{1,6}")
@@ -45,7 +45,7 @@ class Prompt:
     system: str
     """The system message, which is the same for every item."""
     user: Sequence[str | Slot] = ()
-    roles: Sequence[tuple[str, str]] = ()
+    roles: Sequence[tuple[str, Slot]] = ()
     """The role and the slot of each message, for a model whose own template makes the prompt from them. Then there is no
     system message, and no fence: the template's control tokens are the fence, and no data can hold them."""
     sha256: str = field(default="")
@@ -114,11 +114,13 @@ def compiled_roles(name: str, schema: str, roles: Sequence[tuple[str, str]]) -> 
     """
     user = "\n\n".join(text for _, text in roles)
     checked = compiled(name, schema, "\n".join(role for role, _ in roles), user)
-    if len(checked.user) != len(roles) or not all(
-        isinstance(part, Slot) and not part.is_optional for part in checked.user
-    ):
-        raise BrokenPrompt(f"prompt {name}: each message of a role has one slot, which is needed, and no text")
-    shown = tuple(zip((role for role, _ in roles), checked.slots, strict=True))
+    slots = [part for part in checked.user if isinstance(part, Slot)]
+    may_lack = {slot.name for slot in slots if slot.is_optional}
+    if not len(slots) == len(checked.user) == len(roles) or not may_lack <= {"principle"}:
+        raise BrokenPrompt(
+            f"prompt {name}: each message of a role has one slot and no text, and only `principle` may be left out"
+        )
+    shown = tuple(zip((role for role, _ in roles), slots, strict=True))
     return Prompt(name, schema, "", checked.user, shown, checked.sha256)
 
 
