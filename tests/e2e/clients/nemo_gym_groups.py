@@ -76,7 +76,7 @@ async def rewards(http: httpx.AsyncClient, url: str, options: dict[str, str], ru
     body = {"conversation_history": [QUESTION], "response_objs": objects}
     reply = await http.post(f"{url}/compare", params=options, json=body)
     answers = {"compare": reply.json()["rewards"]}
-    cohorts = {
+    cohorts: dict[str, dict[str, Any]] = {
         "first": {"_ng_group_id": f"{run}-1", "_ng_group_attempt": 0, "_ng_task_index": 1},
         "second": {"_ng_group_id": f"{run}-1", "_ng_group_attempt": 1, "_ng_task_index": 1},
         "other": {"_ng_group_id": f"{run}-2", "_ng_group_attempt": 0, "_ng_task_index": 1},
