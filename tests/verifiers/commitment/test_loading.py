@@ -5,17 +5,18 @@ from typing import Any
 
 import pytest
 
+from verifiers import tables
 from verifiers.commitment import MATH_CHANNELS, ExtractionParams, corrected, cues, extract, load, wording
 from verifiers.rules import multiple_choice
 from verifiers.rules.multiple_choice import MultipleChoiceParams
 
 
 def test_once_loaded_no_response_waits_for_the_lexicons(monkeypatch: pytest.MonkeyPatch) -> None:
-    tables = (wording.openings, wording._finder, wording._endings)
-    for kept in (cues.languages, cues.listed, cues._trie, *tables):
+    expressions = (wording.openings, wording._finder, wording._endings)
+    for kept in (cues.languages, cues.listed, cues._trie, *expressions):
         kept.cache_clear()
     load()
-    built = [table.cache_info().misses for table in tables]
+    built = [table.cache_info().misses for table in expressions]
 
     def read_again(path: Path) -> Any:
         raise AssertionError(path)
@@ -35,4 +36,4 @@ def test_once_loaded_no_response_waits_for_the_lexicons(monkeypatch: pytest.Monk
     params = MultipleChoiceParams(reference="C", choices=("London", "Berlin", "Paris", "Madrid"))
     response = "First A or B?\nThe answer\nmay be A. We choose B, and so C fits. A is right. " * 9 + "The answer is C."
     assert multiple_choice.judge(response, params).extracted
-    assert [table.cache_info().misses for table in tables] == built
+    assert [table.cache_info().misses for table in expressions] == built
