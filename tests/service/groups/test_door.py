@@ -286,12 +286,16 @@ def boxed(*answers: str) -> list[str]:
         ("numeric", {"abs_tol": 0.1}, ["1.0", *["1.08"] * 3, *["1.16"] * 2], [0, 1, 1, 1, 1, 1]),
         ("numeric", {"abs_tol": 0.1}, ["1.0", "1.0", "1.08", "1.16", "1.16"], None),
         ("numeric", {"abs_tol": 0.1}, ["1.0", "1.09", "1.09", "1.18", "1.18", "1.27"], [0, 1, 1, 1, 1, 0]),
+        ("math", {}, boxed(*["50\\%"] * 6, "50", "0.5", "7"), [*[1] * 6, None, None, 0]),
+        ("math", {}, boxed(*["5"] * 3, "x=5", "y=5"), [1, 1, 1, None, None]),
+        ("math", {"constant": "optional"}, boxed(*["x^2+C"] * 3, "x^2", "x^2+K"), [1, 1, 1, None, None]),
+        ("chemistry", {}, boxed("CH3CH2OH", "C2H5OH", *["C2H6O"] * 3), [None, None, 1, 1, 1]),
     ],
 )
 def test_who_is_right_equals_all_others_who_are(
     served: Any, verifier: str, params: JSON, responses: list[str], expected: list[float | None] | None
 ) -> None:
-    """What equals two answers that differ is a vote for each, and joins them to no class. None: a tie."""
+    """What equals two answers that differ is a vote for each, and joins them to no class. None: a tie, of the others or of all."""
     group = {"verifier": verifier, "params": params, "responses": responses}
     for asked in (group, {**group, "responses": responses[::-1]}):
         [found] = groups_of(served, asked, method="majority")
