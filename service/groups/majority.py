@@ -88,6 +88,8 @@ def result_of(partition: Partition, name: str | int, options: Majority, missing:
         decision = Decision(None, decision.reason, f"{decision.message}; {hint}")
     if decision.winner is not None and partition.unfit >= voters:
         decision = Decision(None, "no_majority", "most responses give an answer that is right for no task")
+    if decision.winner is not None and partition.denials > votes[0]:
+        decision = Decision(None, "no_majority", f"{partition.denials} responses say that there is no answer")
     classes = {at: number for number, positions in enumerate(partition.classes) for at in positions}
     status: Status = "ok" if decision.winner is not None else "failed"
     members = []

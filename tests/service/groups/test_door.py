@@ -364,7 +364,29 @@ def test_a_response_that_is_no_answer_costs_its_group_nothing(
 )
 def test_what_gives_no_answer_is_no_class(served: Any, verifier: str, answer: str) -> None:
     responses = boxed(answer, answer, answer)
-    groups = [{"verifier": verifier, "responses": [*responses, *rest]} for rest in ([], boxed("London", "London"))]
+    groups = [{"verifier": verifier, "responses": [*responses, *rest]} for rest in ([], boxed(*["London"] * 3))]
     alone, beside = groups_of(served, *groups, method="majority")
     assert (alone["reason"], rewards(alone)) == ("no_answers", [None] * 3)
-    assert (beside["members"][0]["reason"], rewards(beside)) == ("no_answer", [0, 0, 0, 1, 1])
+    assert (beside["members"][0]["reason"], rewards(beside)) == ("no_answer", [0, 0, 0, 1, 1, 1])
+
+
+@table(
+    ("verifier", "params", "responses", "expected"),
+    [
+        ("qa", {"unanswerable": True}, ["unanswerable", "No answer.", "N/A", "Paris", "Paris"], [1, 1, 1, 0, 0]),
+        ("qa", {"unanswerable": True}, ["I don't know."] * 3 + ["Paris"] * 2, [0, 0, 0, 1, 1]),
+        ("qa", {}, ["I don't know."] * 3 + ["Paris"] * 2, [0, 0, 0, 1, 1]),
+        ("math", {}, boxed(*["\\text{cannot be determined}"] * 3, "5", "5"), [None] * 5),
+        ("math", {}, boxed(*["\\text{cannot be determined}"] * 2, "5", "5"), [0, 0, 1, 1]),
+        ("chemistry", {}, ["Na+"] * 3 + ["K+"] * 2, [1, 1, 1, 0, 0]),
+        ("chemistry", {}, ["N/A"] * 3 + ["K+"] * 2, [0, 0, 0, 1, 1]),
+        ("chemistry", {"kind": "molecule"}, ["CCO", "OCC", "N/A"], [1, 1, 0]),
+        ("chemistry", {"kind": "molecule", "notation": "selfies"}, ["[C][O]", "[O][C]", "[C]"], [1, 1, 0]),
+    ],
+)
+def test_the_verifier_and_its_params_say_what_an_answer_is(
+    served: Any, verifier: str, params: JSON, responses: list[str], expected: list[float | None]
+) -> None:
+    """And where most say that there is none, which may be right, fewer others are no majority."""
+    [found] = groups_of(served, {"verifier": verifier, "params": params, "responses": responses}, method="majority")
+    assert rewards(found) == expected, found
