@@ -30,6 +30,7 @@ from verifiers.base import MAX_DETAIL_TEXT_CHARS, InvalidItem
 from verifiers.code import told
 from verifiers.commitment.latex import untexted
 from verifiers.commitment.unanswerable import gives_none, says_none
+from verifiers.math.solutions import unanswered
 from verifiers.own_answers import STAND_IN
 from verifiers.pace import Pace
 from verifiers.registry import Registry
@@ -126,7 +127,12 @@ class Partition:
         """Leave out the answers that say in their place that there is none. Where the parameters make that an answer, all
         that say so give the same.
         """
-        blanks = {answer for answer in {*self.answers} if answer is not None and gives_none(answer)}
+        is_math = self.group.verifier == "math"
+        blanks = {
+            answer
+            for answer in {*self.answers}
+            if answer is not None and (gives_none(answer) or (is_math and unanswered(untexted(answer))))
+        }
         denials = {answer for answer in blanks if says_none(text := untexted(answer), text)}
         if self.params.get("unanswerable") is True:
             self.answers = [_UNANSWERABLE if answer in denials else answer for answer in self.answers]

@@ -360,6 +360,9 @@ def test_a_response_that_is_no_answer_costs_its_group_nothing(
         ("qa", "your final answer"),
         ("qa", "I'm sorry, but I can't help with that."),
         ("math", "\\text{your answer}"),
+        ("math", "\\text{TODO}"),
+        ("math", "\\text{not found}"),
+        ("math", "暂无答案"),
     ],
 )
 def test_what_gives_no_answer_is_no_class(served: Any, verifier: str, answer: str) -> None:
