@@ -28,7 +28,9 @@ from service.scoring.prepared_item import decoded_params
 from service.wire import Result, ScoreItem, encode
 from verifiers.base import MAX_DETAIL_TEXT_CHARS, InvalidItem
 from verifiers.code import told
-from verifiers.commitment.unanswerable import gives_none
+from verifiers.commitment.latex import untexted
+from verifiers.commitment.unanswerable import gives_none, says_none
+from verifiers.math.solutions import unanswered
 from verifiers.own_answers import STAND_IN
 from verifiers.pace import Pace
 from verifiers.registry import Registry
@@ -46,10 +48,11 @@ STAND_INS: Final[Mapping[str, Any]] = {
     "numeric": 0,
     "qa": "0",
     "multiple_choice": None,
-    "chemistry": "H2O",
+    "chemistry": "[C]",
     "expression": "0",
 }
-"""The verifiers whose equality makes classes, and the reference with which answers are found. None: the first option."""
+"""The verifiers whose equality makes classes, and the reference with which answers are found, whatever the parameters: [C]
+is a carbon atom in formulas, SMILES and SELFIES. None: the first option."""
 QA_METRICS: Final[Mapping[str, Any]] = {"exact": "0", "bool": True, "date": "2000-01-01", "list": "0"}
 """The metrics of `qa` by which two answers are equal or not."""
 MAX_COMPARED_CHARS: Final = 10_000
@@ -64,8 +67,10 @@ MAX_COMPARISONS: Final = 12
 _LISTED: Final = (CODE, "multiple_choice")
 """The verifiers whose answers are outputs or labels, not words of the model."""
 WRONG_FORM: Final = "wrong_form"
+_NO_ANSWER: Final = "no_answer"
 _SILENT: Final = "no_response"
 """Why a list of messages of others alone is invalid: it has no answer."""
+_UNANSWERABLE: Final = "unanswerable"
 _BATCH: Final = 4_096
 """Comparisons that are judged together."""
 
@@ -92,6 +97,8 @@ class Partition:
     """Positions whose answer the verifier does not take for a reference: it is right for no task."""
     withheld: dict[int, str] = field(default_factory=dict)
     """Positions whose answer does not count, and why: it says that there is none, or has not the form that is asked for."""
+    denials: int = 0
+    """How many of these say that the question has no answer. It may be right, so that fewer others are no majority."""
     message: str = ""
     """Why the group cannot be judged."""
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -115,6 +122,24 @@ class Partition:
         """Leave out these answers."""
         self.withheld |= {at: reason for at, answer in enumerate(self.answers) if answer in answers}
         self.answers = [None if at in self.withheld else answer for at, answer in enumerate(self.answers)]
+
+    def set_blanks_aside(self) -> None:
+        """Leave out the answers that say in their place that there is none. Where the parameters make that an answer, all
+        that say so give the same.
+        """
+        is_math = self.group.verifier == "math"
+        blanks = {
+            answer
+            for answer in {*self.answers}
+            if answer is not None and (gives_none(answer) or (is_math and unanswered(untexted(answer))))
+        }
+        denials = {answer for answer in blanks if says_none(text := untexted(answer), text)}
+        if self.params.get("unanswerable") is True:
+            self.answers = [_UNANSWERABLE if answer in denials else answer for answer in self.answers]
+            blanks -= denials
+        else:
+            self.denials = sum(answer in denials for answer in self.answers)
+        self.withhold(blanks, _NO_ANSWER)
 
     def first_positions(self) -> dict[str, int]:
         """The first position of each answer."""
@@ -306,12 +331,10 @@ class Classes:
                 at for at, outcome in enumerate(p.results) if outcome.status != "ok" and outcome.reason != _SILENT
             }
             p.answers = [_answer(outcome, text) for outcome, text in zip(p.results, p.group.responses, strict=True)]
-            if p.group.verifier not in _LISTED:
-                p.withhold(
-                    {answer for answer in {*p.answers} if answer is not None and gives_none(answer)}, "no_answer"
-                )
+            if p.group.verifier not in _LISTED and not _is_notation(p):
+                p.set_blanks_aside()
         sound = [p for p in partitions if not p.message]
-        await self._check_forms([p for p in sound if p.params.get("form", "any") != "any"])
+        await self._check_forms([p for p in sound if p.params.get("form", "any") != "any" or _is_notation(p)])
         await self._run_again([p for p in sound if p.group.verifier == CODE])
         for p in sound:
             keys = self._keys(p)
@@ -320,12 +343,17 @@ class Classes:
             await pace.keep()
 
     async def _check_forms(self, partitions: Sequence[Partition]) -> None:
-        """Leave out the answers that are wrong in form: each is judged against itself."""
+        """Leave out the answers that are wrong in form, or words where a formula is asked for ("Na" is sodium, "N/A" is
+        not): each is judged against itself.
+        """
         firsts = [(p, answer, at) for p in partitions for answer, at in p.first_positions().items()]
+        firsts = [(p, answer, at) for p, answer, at in firsts if not _is_notation(p) or gives_none(answer)]
         items = [self._item(p, p.group.responses[at], msgspec.Raw(encode(answer))) for p, answer, at in firsts]
         for (p, answer, _), result in zip(firsts, await self._judge(items), strict=True):
             if result.reason == WRONG_FORM:
                 p.withhold({answer}, WRONG_FORM)
+            elif _is_notation(p) and result.score != 1.0:
+                p.withhold({answer}, _NO_ANSWER)
 
     async def _run_again(self, partitions: Sequence[Partition]) -> None:
         """Find programs that print something else each time: equal texts are run once. Only those of the top_count frequent
@@ -380,6 +408,11 @@ class Classes:
         item = ScoreItem(response, verifier=partition.group.verifier, prompt=partition.group.prompt)
         item.reference, item.params = reference, partition.group.params
         return item
+
+
+def _is_notation(partition: Partition) -> bool:
+    """Whether answers are in a notation that no word is of."""
+    return partition.group.verifier == "chemistry" and partition.params.get("kind") != "name"
 
 
 def _reference(partition: Partition, answer: str | None) -> Any:

@@ -1,8 +1,9 @@
 """The answer of most responses takes the place of a reference (TTRL, arXiv 2504.16084).
 
 A group is decided only if nothing that is unknown could change the decision: responses that could not be read, and answers
-whose comparison came to no end, may belong to any class. A group without a majority is `failed` for all its responses,
-never wrong for some of them.
+whose comparison came to no end, may belong to any class. Of ballots that tie, those who vote for all are right if they are
+more than the others: fourteen times 50% whether 50 or 0.5 is the other, which stays open. A group without a majority
+is `failed` for all its responses, never wrong for some of them.
 """
 
 import math
@@ -66,10 +67,17 @@ def result_of(partition: Partition, name: str | int, options: Majority, missing:
     """The rewards of a group: 1 for its largest class, 0 for the others. `missing` members never came."""
     if partition.message:
         return GroupResult.invalid(name, len(partition.answers), partition.message)
-    votes = [len(ballot) for ballot in partition.ballots]
-    voters = set(partition.ballots[0]) if votes else set[int]()
+    ballots = [set(ballot) for ballot in partition.ballots]
+    voters = ballots[0] if ballots else set[int]()
     outside = partition.unsettled - voters
-    decision = decide(votes, len(partition.failed) + len(outside), len(partition.answers) + missing, options)
+    unknown = len(partition.failed) + len(outside)
+    leaders = [ballot for ballot in ballots if len(ballot) + unknown >= len(voters)]
+    shared = set.intersection(*leaders) if leaders else voters
+    disputed = set[int]().union(*leaders) - shared
+    if options.on_tie == "drop" and len(shared) > len(disputed):
+        voters, outside = shared, (outside | disputed) - shared
+    votes = [len(ballot) for at, ballot in enumerate(ballots) if at == 0 or not voters <= ballot]
+    decision = decide(votes, unknown, len(partition.answers) + missing, options)
     if len(partition.failed) == len(partition.results):
         causes = dict.fromkeys(_cause(read) for read in partition.results)
         decision = Decision(
@@ -80,6 +88,8 @@ def result_of(partition: Partition, name: str | int, options: Majority, missing:
         decision = Decision(None, decision.reason, f"{decision.message}; {hint}")
     if decision.winner is not None and partition.unfit >= voters:
         decision = Decision(None, "no_majority", "most responses give an answer that is right for no task")
+    if decision.winner is not None and partition.denials > votes[0]:
+        decision = Decision(None, "no_majority", f"{partition.denials} responses say that there is no answer")
     classes = {at: number for number, positions in enumerate(partition.classes) for at in positions}
     status: Status = "ok" if decision.winner is not None else "failed"
     members = []

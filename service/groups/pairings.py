@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from hashlib import blake2b
 from typing import Final, Literal
 
@@ -61,12 +61,13 @@ def usual_rounds(count: int) -> int:
     return math.ceil(math.log2(max(2, count))) + 1
 
 
-def swiss_round(points: Sequence[float], met: set[frozenset[int]], number: int) -> list[Pair]:
+def swiss_round(points: Sequence[float], met: Set[frozenset[int]], number: int) -> list[Pair]:
     """The pairs of one round: neighbours who have not met yet, by their points, and of equal ones by the points of those
-    whom they met (Buchholz). Of an odd number one is left over.
+    whom they met (Buchholz). Of an odd number the last of those with the most games sits out: nobody does so twice before all
+    others have.
 
     Args:
-        points: The points of each so far.
+        points: The points of each so far; a round without a game changes none.
         met: The pairs that were compared already.
         number: The round, from 0. In the first round, with no points, the first half meets the second.
     """
@@ -78,14 +79,35 @@ def swiss_round(points: Sequence[float], met: set[frozenset[int]], number: int) 
     for first, second in map(tuple, met):
         opponents[first] += points[second]
         opponents[second] += points[first]
-    waiting = sorted(range(count), key=lambda at: (-points[at], -opponents[at], at))
-    pairs: list[Pair] = []
-    while len(waiting) > 1:
-        first = waiting.pop(0)
-        index = next((at for at, second in enumerate(waiting) if frozenset((first, second)) not in met), None)
-        if index is not None:
-            pairs.append((first, waiting.pop(index)))
-    return turned(pairs)
+    standing = sorted(range(count), key=lambda at: (-points[at], -opponents[at], at))
+    is_last = number + 1 >= usual_rounds(count)
+    for pairs in _whole_rounds(standing, met):
+        if is_last or any(_whole_rounds(standing, met | set(map(frozenset, pairs)))):
+            return turned(pairs)
+    return []
+
+
+def _whole_rounds(standing: Sequence[int], met: Set[frozenset[int]]) -> Iterator[list[Pair]]:
+    """Rounds in which all play who may, those of the closest neighbours first."""
+    if len(standing) % 2 == 0:
+        yield from _matchings(standing, met)
+        return
+    games = Counter(itertools.chain.from_iterable(met))
+    most = max(games[at] for at in standing)
+    for idle in reversed(standing):
+        if games[idle] == most:
+            yield from _matchings([at for at in standing if at != idle], met)
+
+
+def _matchings(waiting: Sequence[int], met: Set[frozenset[int]]) -> Iterator[list[Pair]]:
+    if not waiting:
+        yield []
+        return
+    first, *others = waiting
+    for at, second in enumerate(others):
+        if frozenset((first, second)) not in met:
+            for pairs in _matchings(others[:at] + others[at + 1 :], met):
+                yield [(first, second), *pairs]
 
 
 def conflict_round(count: int, games: Sequence[Game], met: Set[frozenset[int]], most: int) -> list[Pair]:

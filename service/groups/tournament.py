@@ -103,10 +103,11 @@ class Contest:
         return pairs
 
     def _points(self) -> list[float]:
+        """Half of a win less half of a loss: a round without a game counts as a tie does."""
         points = [0.0] * len(self.texts)
         for game in self.games:
-            points[game.first] += game.result
-            points[game.second] += 1 - game.result
+            points[game.first] += game.result - 0.5
+            points[game.second] += 0.5 - game.result
         return points
 
     def _is_decided(self, pair: Pair) -> bool:

@@ -252,7 +252,9 @@ class NeMoGym(Door):
             item = comparison_item(row.responses_create_params.input, row.response.output)
         else:
             has_judges = self.parts.settings.judge_file is not None
-            item = item_of(row, echoed, options, server, has_judges=has_judges, replay=options.replay)
+            is_member = options.group is not msgspec.UNSET
+            flags = {"has_judges": has_judges, "replay": options.replay, "is_member": is_member}
+            item = item_of(row, echoed, options, server, **flags)
         if is_marked and DAMAGED.encode() in bytes(item.reference) + bytes(item.params):
             raise Unprocessable(
                 "invalid_text: what the row is judged by holds a lone surrogate, half of a pair; write it anew"

@@ -106,6 +106,7 @@ def item_of(
     *,
     has_judges: bool = False,
     replay: bool = False,
+    is_member: bool = False,
 ) -> ScoreItem:
     """The item of a rollout.
 
@@ -116,13 +117,16 @@ def item_of(
         server: The server that the URL names.
         has_judges: A judge model is configured.
         replay: The caller vouches that what the row records of a judge is about this response.
+        is_member: The row is of a group, whose majority needs no reference.
 
     Raises:
         Unprocessable
     """
     chosen_fields = options.fields()
     if not chosen_fields.keys() - {"params"} and (chosen := server_of(server, fields)) is not None:
-        item_fields = _as_server(chosen, row) or fields_of(chosen, fields, has_judges=has_judges, replay=replay)
+        item_fields = _as_server(chosen, row) or fields_of(
+            chosen, fields, has_judges=has_judges, replay=replay, is_member=is_member
+        )
     else:
         item_fields = dict(_judged_by(row, fields))
     holds = (

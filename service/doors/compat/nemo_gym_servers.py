@@ -134,8 +134,6 @@ def _plain(server: str, row: JSON) -> JSON:
     way = _TABLE["verifiers"][server]
     params = {name: row[field] for name, field in way.get("fields", {}).items() if row.get(field) is not None}
     reference = row if way["reference"] == "." else row.get(way["reference"])
-    if reference is None:
-        raise Unprocessable(f"rows of NeMo-Gym's server {server!r} need {way['reference']!r}; add it")
     return {"verifier": way["verifier"], "reference": reference, "params": way.get("params", {}) | params}
 
 
@@ -193,7 +191,7 @@ def _named(agent: str) -> str | None:
     return max(held, key=lambda server: (len(server), -words.index(f"_{server}_")), default=None)
 
 
-def fields_of(server: str, row: JSON, *, has_judges: bool, replay: bool = False) -> JSON:
+def fields_of(server: str, row: JSON, *, has_judges: bool, replay: bool = False, is_member: bool = False) -> JSON:
     """The fields of the item.
 
     Args:
@@ -201,6 +199,7 @@ def fields_of(server: str, row: JSON, *, has_judges: bool, replay: bool = False)
         row: All fields of the row.
         has_judges: A judge model is configured.
         replay: The caller vouches that what the row records of a judge is about this response.
+        is_member: The row is of a group, whose majority needs no reference.
 
     Raises:
         Unprocessable: the row lacks what the server judges by.
@@ -217,6 +216,9 @@ def fields_of(server: str, row: JSON, *, has_judges: bool, replay: bool = False)
         item["params"]["recorded"] = True
     elif server in _VERIFIERS:
         item = _VERIFIERS[server](row_fields)
+        if server in _TABLE["verifiers"] and item["reference"] is None and not is_member:
+            field = _TABLE["verifiers"][server]["reference"]
+            raise Unprocessable(f"rows of NeMo-Gym's server {server!r} need {field!r}; add it")
     elif has_judges and server in _TABLE["asked"]:
         item = _judge(row_fields)
     elif server in _TABLE["by_rubric"] and has_judges:

@@ -286,12 +286,16 @@ def boxed(*answers: str) -> list[str]:
         ("numeric", {"abs_tol": 0.1}, ["1.0", *["1.08"] * 3, *["1.16"] * 2], [0, 1, 1, 1, 1, 1]),
         ("numeric", {"abs_tol": 0.1}, ["1.0", "1.0", "1.08", "1.16", "1.16"], None),
         ("numeric", {"abs_tol": 0.1}, ["1.0", "1.09", "1.09", "1.18", "1.18", "1.27"], [0, 1, 1, 1, 1, 0]),
+        ("math", {}, boxed(*["50\\%"] * 6, "50", "0.5", "7"), [*[1] * 6, None, None, 0]),
+        ("math", {}, boxed(*["5"] * 3, "x=5", "y=5"), [1, 1, 1, None, None]),
+        ("math", {"constant": "optional"}, boxed(*["x^2+C"] * 3, "x^2", "x^2+K"), [1, 1, 1, None, None]),
+        ("chemistry", {}, boxed("CH3CH2OH", "C2H5OH", *["C2H6O"] * 3), [None, None, 1, 1, 1]),
     ],
 )
 def test_who_is_right_equals_all_others_who_are(
     served: Any, verifier: str, params: JSON, responses: list[str], expected: list[float | None] | None
 ) -> None:
-    """What equals two answers that differ is a vote for each, and joins them to no class. None: a tie."""
+    """What equals two answers that differ is a vote for each, and joins them to no class. None: a tie, of the others or of all."""
     group = {"verifier": verifier, "params": params, "responses": responses}
     for asked in (group, {**group, "responses": responses[::-1]}):
         [found] = groups_of(served, asked, method="majority")
@@ -356,11 +360,36 @@ def test_a_response_that_is_no_answer_costs_its_group_nothing(
         ("qa", "your final answer"),
         ("qa", "I'm sorry, but I can't help with that."),
         ("math", "\\text{your answer}"),
+        ("math", "\\text{TODO}"),
+        ("math", "\\text{not found}"),
+        ("math", "暂无答案"),
     ],
 )
 def test_what_gives_no_answer_is_no_class(served: Any, verifier: str, answer: str) -> None:
     responses = boxed(answer, answer, answer)
-    groups = [{"verifier": verifier, "responses": [*responses, *rest]} for rest in ([], boxed("London", "London"))]
+    groups = [{"verifier": verifier, "responses": [*responses, *rest]} for rest in ([], boxed(*["London"] * 3))]
     alone, beside = groups_of(served, *groups, method="majority")
     assert (alone["reason"], rewards(alone)) == ("no_answers", [None] * 3)
-    assert (beside["members"][0]["reason"], rewards(beside)) == ("no_answer", [0, 0, 0, 1, 1])
+    assert (beside["members"][0]["reason"], rewards(beside)) == ("no_answer", [0, 0, 0, 1, 1, 1])
+
+
+@table(
+    ("verifier", "params", "responses", "expected"),
+    [
+        ("qa", {"unanswerable": True}, ["unanswerable", "No answer.", "N/A", "Paris", "Paris"], [1, 1, 1, 0, 0]),
+        ("qa", {"unanswerable": True}, ["I don't know."] * 3 + ["Paris"] * 2, [0, 0, 0, 1, 1]),
+        ("qa", {}, ["I don't know."] * 3 + ["Paris"] * 2, [0, 0, 0, 1, 1]),
+        ("math", {}, boxed(*["\\text{cannot be determined}"] * 3, "5", "5"), [None] * 5),
+        ("math", {}, boxed(*["\\text{cannot be determined}"] * 2, "5", "5"), [0, 0, 1, 1]),
+        ("chemistry", {}, ["Na+"] * 3 + ["K+"] * 2, [1, 1, 1, 0, 0]),
+        ("chemistry", {}, ["N/A"] * 3 + ["K+"] * 2, [0, 0, 0, 1, 1]),
+        ("chemistry", {"kind": "molecule"}, ["CCO", "OCC", "N/A"], [1, 1, 0]),
+        ("chemistry", {"kind": "molecule", "notation": "selfies"}, ["[C][O]", "[O][C]", "[C]"], [1, 1, 0]),
+    ],
+)
+def test_the_verifier_and_its_params_say_what_an_answer_is(
+    served: Any, verifier: str, params: JSON, responses: list[str], expected: list[float | None]
+) -> None:
+    """And where most say that there is none, which may be right, fewer others are no majority."""
+    [found] = groups_of(served, {"verifier": verifier, "params": params, "responses": responses}, method="majority")
+    assert rewards(found) == expected, found

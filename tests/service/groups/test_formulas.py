@@ -216,17 +216,20 @@ def test_pairs() -> None:
     assert pairings.turned([(0, 1), (1, 2), (2, 0)]) == [(0, 1), (2, 1), (2, 0)]
 
 
-@given(st.integers(2, 20), st.randoms(use_true_random=False))
-def test_swiss_rounds_never_repeat_a_pair(count: int, chance: random.Random) -> None:
-    points, met = [0.0] * count, set[frozenset[int]]()
+@given(st.integers(3, 20), st.randoms(use_true_random=False))
+def test_swiss_rounds_never_repeat_a_pair_and_byes_go_round(count: int, chance: random.Random) -> None:
+    points, met, byes = [0.0] * count, set[frozenset[int]](), [0] * count
     for number in range(pairings.usual_rounds(count)):
         pairs = pairings.swiss_round(points, met, number)
-        flat = [at for pair in pairs for at in pair]
-        assert len(flat) == len(set(flat))
+        idle = set(range(count)).difference(*pairs)
+        assert (len(pairs), len(idle)) == (count // 2, count % 2)
         assert met.isdisjoint(map(frozenset, pairs))
         met.update(map(frozenset, pairs))
         for pair in pairs:
             points[chance.choice(pair)] += 1
+        for at in idle:
+            byes[at] += 1
+        assert max(byes) - min(byes) <= 1
 
 
 @given(st.integers(4, 20), st.randoms(use_true_random=False))
