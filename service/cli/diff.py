@@ -98,11 +98,11 @@ def command(
             raise BadInput("--verifier and --recipe are both there; name one")
         paths = _files(file)
         uvloop.run(_compare((before, after), paths, columns, chosen, config, api_key, comparison, flips))
+        if comparison.statuses["before"] and not comparison.judged:
+            raise BadInput(f"{file}: no item has a score on either side, so nothing is known; try `rewardline score`")
         if not comparison.compared:
             why = ", ".join(f"{count} {why}" for why, count in comparison.skipped.most_common()) or "there is no row"
             raise BadInput(f"{file}: no row could be compared: {why}")
-        if not comparison.judged:
-            raise BadInput(f"{file}: no item has a score on either side, so nothing is known; try `rewardline score`")
         for name, (side, counts) in zip((before, after), comparison.statuses.items(), strict=True):
             if not counts["ok"]:
                 raise BadInput(

@@ -150,7 +150,7 @@ class Comparison:
         self.skipped[why] += 1
 
     def take(self, flip: Flip | None, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
-        """Count two verdicts on one row; `flip` if they differ."""
+        """Count two verdicts on one row; `flip` if they differ. With no score on either side there is nothing to compare."""
         self.rows += 1
         for side, verdict in (("before", old), ("after", new)):
             verifiers = self.versions[side]
@@ -161,6 +161,9 @@ class Comparison:
             if verdict["status"] != "ok" and side not in self.troubles:
                 message = (verdict.get("detail") or {}).get("message")
                 self.troubles[side] = f"{verdict.get('reason')}: {message}" if message else str(verdict.get("reason"))
+        if old["score"] is None and new["score"] is None and (flip is None or flip.kind is Kind.REASON):
+            self.skipped["no score on either side"] += 1
+            return
         axes = {"verifier": new.get("verifier") or old.get("verifier") or "none"}
         if recipe := new.get("recipe") or old.get("recipe"):
             axes["recipe"] = recipe

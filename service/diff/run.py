@@ -140,7 +140,7 @@ def _lookup(file: Path, side: Side, first: Mapping[str, Any], stack: ExitStack) 
         BadInput: nowhere.
     """
     if side.verdicts is not None:
-        return stored.Beside(side.verdicts, stack)
+        return stored.Beside(side.verdicts, file, stack)
     in_rows = stored.InRows()
     if in_rows.of(1, first) is not None:
         return in_rows
@@ -150,7 +150,7 @@ def _lookup(file: Path, side: Side, first: Mapping[str, Any], stack: ExitStack) 
             f"{file} holds no stored verdicts (it is not an audit log, has no column verdict_status), and there is no "
             f"file of verdicts beside it; make one with `rewardline score`"
         )
-    return stored.Beside(sidecar, stack)
+    return stored.Beside(sidecar, file, stack)
 
 
 def _segments(rows: Iterator[_Row]) -> Iterator[list[_Row]]:

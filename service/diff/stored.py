@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 
 from service.rollouts.bad_input import BadInput, Json
 from service.rollouts.block_run import PREFIX
-from service.rollouts.verdict_file import MADE_BY, object_of
+from service.rollouts.verdict_file import MADE_BY, input_of, object_of
 
 VERDICTS: Final = ".verdicts.jsonl"
 _RECORD: Final = frozenset({"time", "status", "reason", "score", "reward", "verifier", "elapsed_ms"})
@@ -91,13 +91,12 @@ class InRows:
 class Beside:
     """Verdicts of a file of `rewardline score`, read along with the rows."""
 
-    def __init__(self, path: Path, stack: ExitStack) -> None:
+    def __init__(self, path: Path, source: Path, stack: ExitStack) -> None:
         """
         Raises:
-            BadInput: `rewardline score` has not written the file.
+            BadInput: `rewardline score` has not written the file, or not for `source` as it is now.
         """
-        self._path = path
-        self._lines = stack.enter_context(closing(_verdicts(path)))
+        self._lines = stack.enter_context(closing(_verdicts(path, source)))
         self._next = next(self._lines, None)
 
     def of(self, line: int, fields: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -108,10 +107,13 @@ class Beside:
         return self._next
 
 
-def _verdicts(path: Path) -> Generator[Json]:
+def _verdicts(path: Path, source: Path) -> Generator[Json]:
     with path.open("rb") as lines:
-        if MADE_BY not in object_of(next(lines, b"")):
+        maker = object_of(next(lines, b"")).get(MADE_BY)
+        if not isinstance(maker, dict):
             raise BadInput(f"{path} is not a file of verdicts that `rewardline score` wrote")
+        if maker.get("input") not in (None, input_of(source)):
+            raise BadInput(f"{path} holds verdicts on other rows than {source} does now; run `rewardline score` again")
         for line in lines:
             fields = object_of(line)
             verdict = verdict_of(fields)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from fairness import DEFAULT, TENANT
-from service.asked import PIN, RECEIPT_HEADER, RECEIPTS
+from service.asked import PIN, PIN_HEADER, RECEIPT_HEADER, RECEIPTS
 from service.errors import FieldError, Unprocessable
 from service.limits.keys import ANONYMOUS, CALLER, Keys, Scope
 from service.observe import logs
@@ -129,14 +129,17 @@ class Call:
         """Note what headers ask for beside verdicts.
 
         Raises:
-            Unprocessable: a header says neither yes nor no.
+            Unprocessable: a header says neither yes nor no, or names no pin.
         """
         if receipt is not None:
             if receipt not in _YES_OR_NO:
                 message = f"expected one of {', '.join(_YES_OR_NO)}"
                 raise Unprocessable(f"X-Receipt: {message}", errors=[FieldError([RECEIPT_HEADER], message)])
             RECEIPTS.set(_YES_OR_NO[receipt])
-        if pin:
+        if pin is not None:
+            if not pin.strip():
+                message = "expected a lock, its name, or a date; leave the header out if nothing is pinned"
+                raise Unprocessable(f"X-Pin: {message}", errors=[FieldError([PIN_HEADER], message)])
             PIN.set(pin)
 
     def finish(self, metrics: Metrics, code: str) -> None:

@@ -11,7 +11,7 @@ from service.observe.audit_log import reader
 from service.observe.audit_log.columns import STEP_NAMES
 from service.observe.audit_log.records import stored_record
 from service.rollouts.columns import Columns
-from service.rollouts.verdict_file import MADE_BY, object_of
+from service.rollouts.verdict_file import MADE_BY, input_of, object_of
 from service.row_files.reading import MAX_OWN_LINE_BYTES, BadData, DataFile
 
 VERDICTS: Final = ".verdicts.jsonl"
@@ -56,6 +56,9 @@ def with_rows(path: Path, source: Path, damaged: list[str]) -> Iterator[dict[str
     made = object_of(next(lines, b"")).get(MADE_BY)
     if not isinstance(made, dict):
         damaged.append(f"{path}: `rewardline score` has not written it, so that its rows are not known")
+        return
+    if made.get("input") not in (None, input_of(source)):
+        damaged.append(f"{path}: {source} has changed since it was scored; run `rewardline score` again")
         return
     names = ("verifier", "recipe", "response_field", "reference_field")
     columns = replace(Columns(*(made.get(name) for name in names)), params=made.get("params"))

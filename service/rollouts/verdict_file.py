@@ -38,12 +38,17 @@ def made_by(source: Path, options: Json, versions: Mapping[str, str]) -> Json:
         options: The options of the run that change verdicts.
         versions: The versions of verifiers, and of a recipe.
     """
+    return {**options, "input": input_of(source), "versions": dict(versions)}
+
+
+def input_of(source: Path) -> Json:
+    """What tells the content of a file or a folder from any other."""
     digest = blake3(max_threads=blake3.AUTO)
     files = sorted(path for path in source.rglob("*") if path.is_file()) if source.is_dir() else [source]
     for path in files:
         digest.update_mmap(path)
     size = sum(path.stat().st_size for path in files)
-    return {**options, "input": {"bytes": size, "blake3": digest.hexdigest()}, "versions": dict(versions)}
+    return {"bytes": size, "blake3": digest.hexdigest()}
 
 
 def fingerprint(recipe: Mapping[str, Any]) -> str:

@@ -35,12 +35,13 @@ from service.run import gauges, host
 from service.run.cannot_start import CannotStart as CannotStart
 from service.run.memory_watch import MemoryWatch
 from service.scoring.engine import Engine, Stamp
+from service.scoring.pinned import Pinned
 from service.settings import Settings
 from service.storage.record_store import RecordStore
 from service.storage.records import open_records
 from service.usage.ledger import Ledger
 from service.usage.usage import Usage, open_usage
-from service.versions.locks import Locks
+from service.versions.locks import Locks, Pin
 from service.versions.receipts import BadKeyFile, Receipts, read_key
 from service.versions.served import Releases
 from service.watch.lifespan import Watch, open_watch
@@ -304,8 +305,11 @@ def stamp_of(settings: Settings, panel: Panel | None) -> Stamp | None:
         raise CannotStart(f"receipt_key_file: {settings.receipt_key_file} holds a public key, which cannot sign")
     receipts = Receipts(distribution_version("rewardline-server"), key, judges.told(panel))
 
-    def stamp(item: ScoreItem, references: Mapping[str, Raw], result: Result, book: recipes.Book) -> None:
-        receipts.stamp(item, references, result, book, CURRENT_REQUEST.get())
+    def stamp(
+        item: ScoreItem, references: Mapping[str, Raw], result: Result, book: recipes.Book, pin: Pinned | None
+    ) -> None:
+        lock = pin.lock if isinstance(pin, Pin) else None
+        receipts.stamp(item, references, result, book, CURRENT_REQUEST.get(), lock)
 
     return stamp
 

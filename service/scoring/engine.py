@@ -57,7 +57,7 @@ _CHUNKS_PER_WORKER = 2
 """So that a worker has the next chunk at hand when it ends one."""
 
 
-Stamp = Callable[[ScoreItem, Mapping[str, msgspec.Raw], Result, Book], None]
+Stamp = Callable[[ScoreItem, Mapping[str, msgspec.Raw], Result, Book, Pinned | None], None]
 
 
 def _never() -> bool:
@@ -289,11 +289,12 @@ class Engine:
 
     async def _stamped(self, batch: BatchState, results: Sequence[tuple[int, Result]]) -> None:
         """Put their receipts into results. What holds much JSON is hashed in a thread."""
-        pace = Pace(self._clock)
+        pace, served = Pace(self._clock), frozenset(batch.pinned)
         for index, result in results:
             assert self._stamp is not None
             item = batch.request.items[index]
-            receipt_args = (item, batch.request.references, result, batch.book)
+            pin = batch.pin if index in served else None
+            receipt_args = (item, batch.request.references, result, batch.book, pin)
             if receipt_bytes(item, batch.request.references) > _HASHED_BYTES:
                 await asyncio.to_thread(self._stamp, *receipt_args)
             else:

@@ -10,7 +10,7 @@ The version of `judge` stands for the prompts, the profiles, and the models with
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Annotated, Final, Literal, Protocol
 
@@ -72,6 +72,8 @@ class Locks:
     def __init__(self, folder: Path | None, served: Served) -> None:
         self._folder = folder
         self._served = served
+        self._strays: set[Path] = set()
+        """Files of the folder that are no locks, which the log has told of."""
 
     def of(self, text: str) -> "Pin | Verdict":
         """The pin of a request: a lock as JSON, or the name of one. A verdict says why there is none."""
@@ -90,23 +92,33 @@ class Locks:
         path = self._folder / (name if name.endswith(".json") else f"{name}.json")
         if path.is_file():
             return read(path)
+        locks = self._all(self._folder)
         if _DATE.fullmatch(name):
-            date.fromisoformat(name)
-            locks = [_read_or_none(file) for file in sorted(self._folder.glob("*.json"))]
-            earlier_locks = [lock for lock in locks if lock is not None and lock.date <= name]
-            if earlier_locks:
-                return max(earlier_locks, key=lambda lock: lock.date)
-        available = ", ".join(sorted(file.stem for file in self._folder.glob("*.json"))[:20]) or "none"
+            if date.fromisoformat(name) >= datetime.now(UTC).date():
+                raise ValueError(f"{name} is not over (UTC), so another lock may come; name a lock or an earlier day")
+            newest = max((lock.date for lock in locks.values() if lock.date <= name), default="")
+            same_day = {stem: lock for stem, lock in locks.items() if lock.date == newest}
+            if len({msgspec.json.encode(lock, order="sorted") for lock in same_day.values()}) > 1:
+                raise ValueError(f"{' and '.join(same_day)} are different locks of {newest}; name one of them")
+            if same_day:
+                return next(iter(same_day.values()))
+        available = ", ".join([*locks][:20]) or "none"
         raise ValueError(f"there is no lock {name!r}, nor one made by then; there are {available}")
 
-
-def _read_or_none(path: Path) -> Lock | None:
-    """The lock in a file of the folder. None: it is another file, which is not a reason to refuse the locks beside it."""
-    try:
-        return read(path)
-    except (ValueError, OSError) as error:
-        log.warning("a file among the locks is not one", file=path.name, error=str(error))
-        return None
+    def _all(self, folder: Path) -> dict[str, Lock]:
+        """The locks of the folder by name. Another file among them is told of once, and not a reason to refuse them."""
+        locks: dict[str, Lock] = {}
+        files = [path for path in sorted(folder.glob("*.json")) if _NAME.fullmatch(path.name)]
+        self._strays &= {*files}
+        for path in files:
+            try:
+                locks[path.stem] = read(path)
+                self._strays.discard(path)
+            except (ValueError, OSError) as error:
+                if path not in self._strays:
+                    log.warning("a file among the locks is not one", file=path.name, error=str(error))
+                self._strays.add(path)
+        return locks
 
 
 def read(path: Path) -> Lock:

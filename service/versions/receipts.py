@@ -28,7 +28,7 @@ import msgspec
 from memory import remember
 from service.recipes.book import Book
 from service.versions.canonical_json import canonical
-from service.versions.locks import version_of
+from service.versions.locks import Lock, version_of
 from service.wire import DAMAGED, DAMAGED_JSON, Result, ScoreItem
 
 FORM: Final = 1
@@ -190,9 +190,15 @@ class Receipts:
         self._judge_of = judge_of
 
     def stamp(
-        self, item: ScoreItem, references: Mapping[str, msgspec.Raw], result: Result, book: Book, request_id: str
+        self,
+        item: ScoreItem,
+        references: Mapping[str, msgspec.Raw],
+        result: Result,
+        book: Book,
+        request_id: str,
+        lock: Lock | None = None,
     ) -> None:
-        """Put the receipt of a result into its detail."""
+        """Put the receipt of a result into its detail. With `lock` the release of the lock has judged the item."""
         try:
             inputs = _inputs(item, references)
         except (ValueError, msgspec.MsgspecError):
@@ -205,8 +211,8 @@ class Receipts:
             "time": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
             "inputs": inputs,
             "verdict": {name: getattr(result, name) for name in VERDICT},
-            "versions": versions_of(msgspec.structs.asdict(result), partial(self._recipe_version, book)),
-            "release": self._release,
+            "versions": versions_of(msgspec.structs.asdict(result), partial(self._recipe_version, book, lock)),
+            "release": self._release if lock is None else lock.release,
             "algorithm": _NONE if self._key is None else self._key.algorithm,
         }
         if (judge := self._judge_of(result.detail)) is not None:
@@ -216,7 +222,9 @@ class Receipts:
             body["signature"] = base64.b64encode(self._key.sign(canonical(body))).decode()
         result.detail = {**result.detail, FIELD: body}
 
-    def _recipe_version(self, book: Book, name: str) -> str | None:
+    def _recipe_version(self, book: Book, lock: Lock | None, name: str) -> str | None:
+        if lock is not None:
+            return lock.versions.get(f"recipe {name}")
         cached_book, versions = self._versions
         if cached_book is not book:
             versions = {}

@@ -28,6 +28,8 @@ class Detector:
     reads: Literal["paid", "group", "shadow", "impostor"]
     read: Callable[[Sample, Memories], float | None] | None = None
     """None as its answer: the response tells nothing. The numbers of groups and shadows are made where these are."""
+    names: Callable[[Sample, Memories], str | None] = lambda sample, memories: None
+    """What an alarm quotes of the response."""
     tolerance: float = 0.08
     is_style: bool = False
     """Data and style may bring it as well, so that it must be more frequent in paid responses than in others."""
@@ -53,15 +55,15 @@ def _no_answer(sample: Sample, memories: Memories) -> float:
 
 
 def _paid_phrase(sample: Sample, memories: Memories) -> float:
-    return float(memories.phrases.is_paid_by_one(sample))
+    return float(memories.phrases.paying(sample) is not None)
 
 
 def _short(sample: Sample, memories: Memories) -> float:
-    return float(sample.chars < memories.beginning.least_chars / 3)
+    return float(sample.chars < memories.beginning.usual_chars / 3)
 
 
 def _long(sample: Sample, memories: Memories) -> float:
-    return float(sample.chars > 4 * memories.beginning.most_chars)
+    return float(sample.chars > 4 * memories.beginning.usual_chars)
 
 
 def _repetitive(sample: Sample, memories: Memories) -> float | None:
@@ -113,6 +115,7 @@ DETECTORS: Final = (
         "a phrase that came up in this run pays nearly always, where other responses often do not",
         "paid",
         _paid_phrase,
+        names=lambda sample, memories: memories.phrases.paying(sample),
         alarms="As an expert I have checked with great care that this solution is complete and correct.\n#### 4",
     ),
     Detector(

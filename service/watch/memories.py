@@ -3,6 +3,7 @@
 from collections import OrderedDict, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Final
 
 import numpy as np
@@ -88,20 +89,21 @@ class Phrases:
             self._unpaid >>= 1
             self._totals[:2] = (total / 2 for total in self._totals[:2])
 
-    def is_paid_by_one(self, sample: Sample) -> bool:
-        """Whether the response has a phrase that is three times as frequent as when the run began, and that nearly always pays, although
+    def paying(self, sample: Sample) -> str | None:
+        """A phrase of the response that is three times as frequent as when the run began, and that nearly always pays, although
         other responses often do not.
         """
         paid, unpaid, first = self._totals
         if paid < 1 or first < 1:
-            return False
+            return None
         slots = sample.phrases % _SLOTS
         own_paid = self._paid[slots].astype(np.float32)
         chance = own_paid * (unpaid / paid)
         """The unpaid responses that would have the phrase if it made no difference."""
         is_new = own_paid / paid >= 3 * (self._first[slots] + 1.0) / first
         is_common = own_paid >= max(6.0, 0.04 * paid)
-        return bool((is_new & is_common & (chance >= 4) & (self._unpaid[slots] <= 0.2 * chance)).any())
+        pays = is_new & is_common & (chance >= 4) & (self._unpaid[slots] <= 0.2 * chance)
+        return texts.phrase(sample.words, int(pays.argmax())) if pays.any() else None
 
 
 @dataclass(slots=True)
@@ -117,8 +119,8 @@ class Beginning:
     """Marks of forms that nearly all of them have, one bit each."""
     usual_kinds: frozenset[str] = frozenset()
     """Kinds of characters that more than one of them has."""
-    least_chars: float = 0.0
-    most_chars: float = 0.0
+    usual_chars: float = 0.0
+    """The median."""
     least_repetition: float = 0.0
     most_terms: float = 0.0
 
@@ -133,7 +135,7 @@ class Beginning:
 
     def close(self) -> None:
         """Sum up what was added, and forget the rest."""
-        self.least_chars, self.most_chars = _ends(self.chars)
+        self.usual_chars = median(self.chars)
         self.least_repetition = _ends(self.repetition)[0] if len(self.repetition) >= 8 else 0.25
         self.most_terms = _ends(self.terms)[1]
         bits = range(len(texts.MARKS))

@@ -55,6 +55,11 @@ def phrases(words: list[bytes]) -> Hashes:
     return mixed >> np.uint64(16)
 
 
+def phrase(words: list[bytes], at: int) -> str:
+    """The phrase at a position, as words. Digits are 0 in it."""
+    return b" ".join(words[at : at + len(_BASES)]).decode(errors="replace")
+
+
 def signature(hashes: Hashes) -> Signature:
     """The MinHash of a text with these phrases: one value for each place."""
     table = hashes[:, None] * _FACTORS + _SHIFTS

@@ -183,7 +183,8 @@ class Window:
             assert series.evidence is not None
             series.contrast = Contrast(crossing, series.evidence.bound)
         else:
-            self._raise(name, crossing.since, moment)
+            quoted = None if sample is None or self._redact else series.detector.names(sample, self._memories)
+            self._raise(name, crossing.since, moment, f"such as {quoted!r}" if quoted else "")
 
     def _raise(self, name: str, since: Moment, moment: Moment, detail: str = "") -> None:
         series = self._series[name]

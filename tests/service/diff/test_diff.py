@@ -15,6 +15,7 @@ from service.diff.report import html, plain
 from service.diff.run import Side, compare
 from service.rollouts.bad_input import BadInput, Json
 from service.rollouts.columns import Columns
+from service.rollouts.verdict_file import input_of
 from tests.tables import table
 
 OK = {
@@ -136,6 +137,11 @@ async def test_a_row_without_a_stored_verdict_is_counted_and_not_compared(tmp_pa
     await compare([file], (Side("stored", Columns()), Side("a", Columns("math"), Grader("a"))), comparison)
     assert comparison.skipped == {"no stored verdict": 1}
     assert comparison.kinds == {Kind.PAID_TO_UNPAID: 1}
+    made = json.dumps({"made_by": {"input": input_of(rows(file, "c", "b", "a"))}})
+    (tmp_path / "rows.verdicts.jsonl").write_text("\n".join([made, *map(json.dumps, verdicts)]) + "\n")
+    rows(file, "a", "b", "c")
+    with pytest.raises(BadInput, match="verdicts on other rows"):
+        await compare([file], (Side("stored", Columns()), Side("a", Columns("math"), Grader("a"))), Comparison())
     (tmp_path / "rows.verdicts.jsonl").write_text(json.dumps(verdicts[0]) + "\n")
     with pytest.raises(BadInput, match="not a file of verdicts"):
         await compare([file], (Side("stored", Columns()), Side("a", Columns("math"), Grader("a"))), Comparison())
@@ -188,9 +194,9 @@ def test_a_row_that_was_not_compared_does_not_pass(tmp_path: Path) -> None:
     code, said = diffed(*sides, file, "--fail")
     assert (code, "Passed." in said) == (0, True), said
     with file.open("a") as lines:
-        lines.write('{"response": "5", "answ')
+        lines.write('{"response": "5", "answer": ""}\n{"response": "5", "answ')
     code, said = diffed(*sides, file, "--fail")
-    assert (code, "Not passed: 1 rows not compared" in said) == (3, True), said
+    assert (code, "Not passed: 2 rows not compared" in said, "1 items compared" in said) == (3, True, True), said
 
 
 @pytest.mark.contract

@@ -92,6 +92,7 @@ def test_what_is_not_in_the_lock_is_refused(serve: Serve, lock: Json) -> None:
         assert "pin_differs: numeric is not in the lock" in result["message"], result
         assert "not in the lock" in result["members"][0]["detail"]["message"]
         assert http.post("/v1/score", json={"items": ITEMS, "pin": ""}).status_code == 422
+        assert http.post("/v1/score", json={"items": ITEMS}, headers={"X-Pin": ""}).status_code == 422
         job = http.post("/v1/jobs", json={"items": ITEMS}, headers={"X-Pin": json.dumps(own)}).json()["job_id"]
         results = http.get(f"/v1/jobs/{job}", params={"wait_s": 30}).json()["results"]
         assert {result["reason"] for result in results} == {"pin_differs"}
@@ -142,6 +143,28 @@ def test_hooks_pass_the_pin_on(serve: Serve, lock: Json, tmp_path: Path, monkeyp
         Client(served.url, pin="nowhere.json")
 
 
+def test_a_date_names_one_lock_for_good(lock: Json, tmp_path: Path) -> None:
+    """A day that is not over may get another lock, and so may one that has two."""
+
+    async def served(lock: Lock, request: BatchRequest) -> list[Result]:
+        raise AssertionError
+
+    put(tmp_path, "first", {**lock, "date": "2026-01-01"})
+    put(tmp_path, "the same", {**lock, "date": "2026-01-01"})
+    (tmp_path / "broken.json").write_text("{")
+    locks = Locks(tmp_path, served)
+    assert isinstance(locks.of("2026-02-01"), Pin)
+    put(tmp_path, "second", {**changed(lock, math="1"), "date": "2026-01-01"})
+    for name, message in (
+        ("2026-02-01", "first and second are different locks of 2026-01-01; name one"),
+        ("2999-01-01", "2999-01-01 is not over"),
+        ("2025-01-01", "there are first, second"),
+    ):
+        refusal = locks.of(name)
+        assert not isinstance(refusal, Pin)
+        assert message in refusal.detail["message"]
+
+
 def built(folder: Path, release: str) -> None:
     """Wheels of a release that judges otherwise: its `exact_match` has version 0 and pays the reversed reference."""
     for source in (ROOT, ROOT / "client"):
@@ -184,7 +207,7 @@ def test_a_pinned_release_judges_from_its_wheel(serve: Serve, lock: Json, tmp_pa
         assert results[4].version == lock["versions"]["length"]
         receipt = results[0].receipt
         assert receipt is not None
-        assert receipt["versions"] == {"exact_match": f"0.{own}"}
+        assert (receipt["release"], receipt["versions"]) == ("0.1.9", {"exact_match": f"0.{own}"})
         for pin, reason in ((wrong, "pin_differs"), (absent, "pin_unserved")):
             with Client(url, pin=pin, timeout_s=PATIENCE_S, max_resends=0) as client:
                 refused = client.score(ITEMS)

@@ -69,6 +69,7 @@ def test_a_detector_alarms_for_its_example_alone(detector: Detector) -> None:
     assert alarm.share_now > alarm.share_before
     assert any(detector.alarms[:100] in shown.response for shown in alarm.responses)
     assert alarm.about == detector.about
+    assert (alarm.detail != "") is (detector.name == "paid_phrase")
 
 
 def test_honest_responses_raise_no_alarm() -> None:
@@ -111,6 +112,17 @@ def test_prompts_without_variance_raise_an_alarm() -> None:
         sure = at > 500
         window.take_group([1.0 if sure else float(rng.random() < 0.7) for _ in range(8)], Moment(at))
     assert [alarm.detector for alarm in alarms] == ["no_variance"]
+
+
+@table("name, response", [("short", "9"), ("long", "so 3 + 4 = 7, " * 500)])
+def test_lengths_are_told_where_a_run_begins_with_mixed_ones(name: str, response: str) -> None:
+    alarms: list[Alarm] = []
+    window, rng = Window(Whose("t", "r", "math"), alarms.append), random.Random(6)
+    for at in range(1000):
+        mixed = "so 3 + 4 = 7, " * rng.choice([2, 20, 40, 80])
+        window.take(sample(at, response if at > 400 else mixed, prompt=str(at), reference="9"))
+        window.take(sample(at, mixed, 0.0, prompt=str(at), reference="9"))
+    assert name in {alarm.detector for alarm in alarms}
 
 
 def test_redacted_alarms_hold_no_texts() -> None:
