@@ -35,7 +35,7 @@ the function is then tried as its body.
 import ast
 import keyword
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -110,8 +110,9 @@ def find(
         return Found(None, reason, language or DEFAULT_LANGUAGE)
     marker = response.rfind(_SOLUTION, segment.start, segment.end)
     text = _answer_of(_with_indent(response, segment.start if marker < 0 else marker + len(_SOLUTION), segment.end))
-    head = _end_of_opened_block(text) if is_open else None
-    fenced = blocks(text, head)
+    fences = [*_fences(text)]
+    head = _end_of_opened_block(text, fences) if is_open else None
+    fenced = _blocks(text, fences if head is None else [fence for fence in fences if fence.start() > head])
     name = language or _language_among(fenced, languages, has_head=head is not None)
     offered = [block for block in fenced if block.language == name]
     if not offered and head is not None:
@@ -222,17 +223,17 @@ def language_of(tag: str) -> str | None:
     return language.name if language else None
 
 
-def blocks(text: str, start: int | None = None) -> Sequence[Block]:
-    """The fenced blocks in the order in which they end; one that is never closed ends with the text.
+def blocks(text: str) -> Sequence[Block]:
+    """The fenced blocks in the order in which they end; one that is never closed ends with the text."""
+    return _blocks(text, _fences(text))
 
-    With `start`, only those behind the fence that begins there.
-    """
+
+def _blocks(text: str, fences: Iterable[re.Match[str]]) -> Sequence[Block]:
+    """The blocks of some fences, in the order in which they end."""
     fenced: list[Block] = []
     open_fences: list[_Fence] = []
     deep: re.Match[str] | None = None
-    for match in _fences(text):
-        if start is not None and match.start() <= start:
-            continue
+    for match in fences:
         fence, deep = _Fence(match), None
         if open_fences and open_fences[-1].is_closed_by(fence):
             fenced.append(_block(open_fences.pop(), match.start(), is_closed=True))
@@ -314,7 +315,7 @@ _CODE_BEHIND_TAG = re.compile(
 """Code on the fence's own line, as in "```python import sys". What documents write there are words, `key=value` and braces."""
 
 
-def _end_of_opened_block(text: str) -> int | None:
+def _end_of_opened_block(text: str, matches: Sequence[re.Match[str]]) -> int | None:
     """Where the block ends that the prompt opened; None if the text shows none.
 
     Its fence is the first one, is bare, has code before it, and leaves a block open if it is counted as an opening one.
@@ -323,10 +324,9 @@ def _end_of_opened_block(text: str) -> int | None:
         ```                     the fence that the prompt's "```python" waits for
         Run it: ...
     """
-    first = next(_fences(text), None)
-    if first is None or first["info"].strip() or not text[: first.start()].strip():
+    if not matches or matches[0]["info"].strip() or not text[: matches[0].start()].strip():
         return None
-    fences = [_Fence(match) for match in _fences(text)]
+    first, fences = matches[0], [_Fence(match) for match in matches]
     return first.start() if _leave_open(fences) and not _leave_open(fences[1:]) else None
 
 

@@ -54,6 +54,7 @@ from verifiers import cldr
 from verifiers.commitment.alternatives import alternative_to
 from verifiers.commitment.behind import (
     Replacement,
+    is_last,
     is_taken_back,
     replacement,
     stance_of_lead,
@@ -219,7 +220,8 @@ def _extracted(response: str, params: ExtractionParams, auto: Sequence[Channel],
     if segment.reason != "found":
         return Extraction(None, None, None, segment.reason)
     readers = READERS if params.extract == "auto" else READERS_IF_NAMED
-    segment = msgspec.structs.replace(segment, end=without_unreal(response, segment.start, segment.end))
+    if params.extract is not Channel.WHOLE:
+        segment = msgspec.structs.replace(segment, end=without_unreal(response, segment.start, segment.end))
     channels = _channels(params.extract, auto)
     if params.extract == "auto":
         segment = _without_case(response, segment, channels, params.on_conflict)
@@ -275,12 +277,12 @@ def _standing(
     response: str, params: ExtractionParams, auto: Sequence[Channel], segment: Segment, extraction: Extraction
 ) -> Extraction:
     """The extraction, if the words before its mark and the text behind let it stand; else what follows a retraction."""
-    if extraction.channel is None or extraction.span is None:
+    if extraction.channel is None or extraction.span is None or params.extract is Channel.WHOLE:
         return extraction
     if extraction.channel in _FORMS and (lead := stance_of_lead(response, segment.start, extraction.span)) is not None:
         note(response, extraction.channel, extraction.span, lead)
         return msgspec.structs.replace(extraction, answer=None, span=None, reason="no_answer")
-    if len(response) - extraction.span[1] < _MIN_CHARS and _BRACKETS.isdisjoint(extraction.answer or ""):
+    if is_last(response, extraction.span[1]) and not _has_bracket(extraction.answer or ""):
         return extraction
     if extraction.channel in _MARKS and replacement(response, extraction.span[1], extraction.answer or "") is not None:
         return extraction
@@ -332,8 +334,11 @@ def _is_concluded(response: str, start: int, later: Extraction, *, is_result: bo
     return ends_in_result(sentence, first) and not any(word.text[0].isdigit() for word in sentence.words[:first])
 
 
+def _has_bracket(answer: str) -> bool:
+    return any(bracket in answer for bracket in "(（[【")
+
+
 _UNIT_CHARS = 40
-_BRACKETS = frozenset("(（[【")
 _CONCLUDES = frozenset([Kind.SO, Kind.IS, Kind.IT])
 
 
@@ -423,7 +428,7 @@ def corrected(response: str, extraction: Extraction, on_conflict: OnConflict = "
     A correction must call the answer wrong and state another one ("Wait, no, it's 12."). "Or 12." leaves both standing.
     """
     for _ in range(_MAX_CORRECTIONS):
-        if extraction.answer is None or extraction.span is None or len(response) - extraction.span[1] < _MIN_CHARS:
+        if extraction.answer is None or extraction.span is None or is_last(response, extraction.span[1]):
             return extraction
         end = extraction.span[1]
         correction = replacement(response, end, extraction.answer) if extraction.channel in _MARKS else None
@@ -445,7 +450,6 @@ def _turned(phrase: tuple[Mentioned, ...], replacement: Replacement | None) -> t
 
 
 _MAX_CORRECTIONS = 3
-_MIN_CHARS = len(" no 3")
 
 
 def _channels(item: Literal["auto"] | Channel | tuple[Channel, ...], auto: Sequence[Channel]) -> Sequence[Channel]:

@@ -165,6 +165,14 @@ def is_affirmed(text: str, index: int, end: int) -> bool:
     return following is not None and any(cue.kind is Kind.YES and cue.first == 0 for cue in following.cues)
 
 
+def is_last(text: str, end: int) -> bool:
+    """Whether nothing, or nothing but signs and the end of a tag, stands behind an answer, so that nothing can unmake it."""
+    return len(text) - end < _MIN_CHARS or _LEAD.fullmatch(text, end) is not None
+
+
+_MIN_CHARS = len(" no 3")
+
+
 def is_taken_back(text: str, end: int) -> bool:
     """Whether the text behind an answer says that it is not the answer."""
     return taken_back_at(text, end) is not None

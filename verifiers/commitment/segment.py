@@ -32,8 +32,9 @@ _FEW_CHARS = 200
 _OTHER_THINK_TAG = re.compile(r"\[(?P<close>/?)THINK\]|◁(?P<end>/?)think▷|&lt;(?P<escaped>/?)think(?:ing)?&gt;")
 _BARRED = r"<[|｜](?!box|object_ref|tool|quad)[^<>|｜\s]{1,40}[|｜]>"
 _ANGLED = r"bos|eo[a-z]{1,2}|pad|unk|[a-z]{2,12}_of_[a-z]{2,12}"
-_CHAT_TOKEN = re.compile(rf"(?:{_BARRED}|</?s>|<(?:{_ANGLED})>|\[(?:PAD|[BE]OS)\])\Z")
+_CHAT_TOKEN = re.compile(rf"(?:{_BARRED}|</?s>|<(?:{_ANGLED})>|\[(?:PAD|[BE]OS)\])")
 """A token of a chat template at the end of a text, by its form: `<|im_end|>`, `<｜end▁of▁sentence｜>`, `<eos>`, `<eoa>`."""
+_OPENINGS = {">": "<", "]": "["}
 _MAX_TOKEN_CHARS = 48
 _MAX_CHAT_TOKENS = 100_000
 
@@ -65,7 +66,8 @@ def _think_tags(text: str) -> tuple[int, int]:
     last_open = last_close = -1
     if (last := text.rfind("<")) >= 0:
         last_open, last_close = _last_think_tag(text, last)
-    if ("K" in text and text.rfind("THINK]") >= 0) or "▷" in text or "&" in text:
+    may_be_escaped = "&" in text and "think" in text and "&gt;" in text
+    if ("K" in text and text.rfind("THINK]") >= 0) or "▷" in text or may_be_escaped:
         other_open, other_close = _last_tags(_OTHER_THINK_TAG.finditer(text))
         last_open, last_close = max(last_open, other_open), max(last_close, other_close)
     return last_open, last_close
@@ -155,10 +157,10 @@ def _behind_thought_tokens(text: str, start: int) -> int | None:
 def _without_chat_tokens(text: str, start: int, end: int) -> int:
     for _ in range(_MAX_CHAT_TOKENS):
         _, end = strip(text, start, end)
-        if start == end or text[end - 1] not in ">]":
+        if start == end or (opening := _OPENINGS.get(text[end - 1])) is None:
             break
-        token = _CHAT_TOKEN.search(text[max(start, end - _MAX_TOKEN_CHARS) : end])
-        if token is None:
+        at = text.rfind(opening, max(start, end - _MAX_TOKEN_CHARS), end)
+        if at < 0 or _CHAT_TOKEN.fullmatch(text, at, end) is None:
             break
-        end -= len(token[0])
+        end = at
     return end

@@ -61,7 +61,7 @@ class RegexParams(commitment.ExtractionParams):
 
 class Regex(Verifier[RegexParams]):
     name = "regex"
-    version = "15"
+    version = "16"
     params = RegexParams
     summary = "The whole text, its last line or its extracted answer fully matches the reference pattern"
     concurrency = None

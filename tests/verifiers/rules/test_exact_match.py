@@ -36,6 +36,7 @@ def test_a_text_matches_itself_and_nothing_longer(text: str) -> None:
         ("Ｐaris", "Paris", {}, 0.0),
         ("a b", "a  b", {}, 0.0),
         ("So:\nParis", "Paris", {}, 0.0),
+        ("It is 15.\nIf order mattered, the answer would be 96.", "It is 15.", {}, 0.0),
         ("So:\nParis", "Paris", {"extract": "last_line"}, 1.0),
         ("\\boxed{Paris}", "Paris", {"extract": "boxed"}, 1.0),
         ("Paris", "Paris", {"extract": "boxed"}, 0.0),

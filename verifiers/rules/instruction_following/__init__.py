@@ -170,9 +170,8 @@ def judge(response: str, params: InstructionFollowingParams, explain: bool = Fal
     try:
         instructions = read(params.reference)
         if params.profile == "official":
-            _follow(
-                _ANY_TEXT, instructions, params
-            )  # a keyword that is not a pattern is found, whatever the response is
+            # A keyword that is not a pattern is found, whatever the response is.
+            _follow(_ANY_TEXT, [*filter(_has_pattern, instructions)], params)
         return _verdict(response, instructions, params, explain)
     except InvalidItem as error:
         return Verdict.invalid(error.reason, str(error))

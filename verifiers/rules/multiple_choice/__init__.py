@@ -112,9 +112,11 @@ def _judge(response: str, params: MultipleChoiceParams, explain: bool, most_labe
 def _found(
     response: str, params: MultipleChoiceParams, options: Options, explain: bool, most_labels: int | None
 ) -> Commitment:
-    text = in_latin(commitment.without_html(commitment.without_struck(response)), options.texts)
+    text = commitment.without_html(commitment.without_struck(response))
+    segment = commitment.final_segment(text, params.think)
+    text = in_latin(text, options.texts, segment.start)
     if params.extract != "auto":
-        extraction = commitment.extract(text, params, sent=response if explain else None)
+        extraction = commitment.extract(text, params, segment=segment, sent=response if explain else None)
         channel = extraction.channel.value if extraction.channel else ""
         candidate_texts = tuple(candidate.text for candidate in extraction.candidates)
         if extraction.answer is None:
@@ -124,7 +126,6 @@ def _found(
         labels = content(extraction.answer, options, params.on_conflict)
         reason = "found" if labels else "unparseable" if labels is None else "conflicting_answers"
         return Commitment(labels or None, reason, channel, extraction.span, candidate_texts, extraction.mentions)
-    segment = commitment.final_segment(text, params.think)
     if segment.reason != "found":
         return Commitment(None, segment.reason)
     segment_text = text[segment.start : segment.end]

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Mapping
 
+from verifiers.sightings import beyond_ascii
+
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 CELESTIAL_STEMS = "甲乙丙丁戊己庚辛壬癸"
 _WITHOUT_LOOK_ALIKES = ("أبجدهوزحطي", "কখগঘঙচছজঝঞ", "कखगघङचछजझञ")
@@ -56,11 +58,13 @@ _UNLIKE = re.compile(r"(?<![^\W_])[БГДЖЗИЛΓΔΘΛ](?![^\W_])")
 _WORD = re.compile(r"[\u0370-\u03ff\u0400-\u04ff]{3}")
 
 
-def in_latin(text: str, labels: Mapping[str, str]) -> str:
+def in_latin(text: str, labels: Mapping[str, str], start: int) -> str:
     """The text with lone Cyrillic and Greek letters as the Latin labels that they look like: "Ответ: В" is B.
 
-    Only a text with words of such an alphabet may write its labels so; elsewhere the letter is another one.
+    The answer stands behind `start`. Only a text with words of such an alphabet may write its labels so; elsewhere the letter is another one.
     """
-    if text.isascii() or not "".join(labels).isascii() or _WORD.search(text) is None or _UNLIKE.search(text):
+    if text[start:].isascii() or _WORD.search(beyond_ascii(text)) is None or not "".join(labels).isascii():
+        return text
+    if _WORD.search(text) is None or _UNLIKE.search(text):
         return text
     return _LONE.sub(lambda match: match[0].translate(_LOOK_ALIKES), text)
