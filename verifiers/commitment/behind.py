@@ -85,8 +85,7 @@ def _is_unmet(sentence: Sentence, span: Span, end: int, *, is_told: bool = False
 
 def stance_of_lead(text: str, start: int, span: Span) -> Stance | None:
     r"""The stance of the words that lead directly to a mark: `Maybe \boxed{12}`, "Perhaps" above `#### 12`; None if they have none."""
-    opening = _OPENS_MARK.search(text, max(start, span[0] - _MAX_OPENING_CHARS), span[0])
-    index = opening.start() if opening else span[0]
+    index = _opening(text, max(start, span[0] - _MAX_OPENING_CHARS), span[0])
     lead = last_sentence(text, max(start, index - _MAX_CHARS), index)
     if lead is None or lead.stop.strip():
         return None
@@ -101,7 +100,20 @@ def stance_of_lead(text: str, start: int, span: Span) -> Stance | None:
 
 _COUNTS = re.compile(r"(?:[\s$*})\]]|\\[\])]|</answer>){0,8}[^\W\d_]")
 r"""A noun directly behind a mark, which it counts: `\boxed{12} apples`."""
-_OPENS_MARK = re.compile(r"(?:\\{1,2}(?:boxed|fbox|framebox)|<answer>|####|[ \t$*({\[\\])+\Z", re.IGNORECASE)
+
+
+def _opening(text: str, start: int, end: int) -> int:
+    """The start of the marks and opening signs that end at a place."""
+    head = text[start:end].lower()
+    while True:
+        rest = head.rstrip(" \t$*({[\\")
+        mark = next((mark for mark in _MARKS if rest.endswith(mark)), "")
+        if not mark:
+            return start + len(rest) if rest != head else start + len(head)
+        head = rest[: len(rest) - len(mark)]
+
+
+_MARKS = ("####", "\\boxed", "<answer>", "\\fbox", "\\framebox")
 _MAX_OPENING_CHARS = 40
 _IF = frozenset([Kind.IF])
 _MAX_WORDS_ABOVE = 2

@@ -299,6 +299,8 @@ class Sentence:
 
     def wavers(self, start: int = 0) -> bool:
         """Whether the words from a place on ask or doubt, or end in a bare denial: "12?", "maybe 12", "12, probably not"."""
+        if not self.asks and not self.may_hold(_MAY_WAVER):
+            return False
         end = self._past_adverbs(self.past(start, _PAUSES))
         is_denied = any(cue.kind is Kind.NOT and self._is_last(cue.stop) for cue in self.cues if cue.first >= end)
         return self.asks or is_denied or any(cue.kind in _WAVERS and cue.first >= start for cue in self.cues)
@@ -1181,6 +1183,7 @@ _NAMED = frozenset([Kind.ANSWER, Kind.NOUN])
 _MAX_BESIDE_WORDS = 4
 _OPENING = frozenset([Kind.IF, Kind.BUT, Kind.OR, Kind.MAYBE])
 _WAVERS = frozenset([Kind.MAYBE, Kind.LIKELY, Kind.DOUBT])
+_MAY_WAVER = _WAVERS | {Kind.NOT}
 _PREFERS = frozenset([Kind.CHOOSE, Kind.FITS, Kind.SO, Kind.ANSWER, Kind.CALLED])
 _TRAILS = frozenset([Kind.MAYBE, Kind.NOT])
 _TRAIL_ENDS = frozenset([Kind.IS, Kind.OR, Kind.JOINS, Kind.BECAUSE, Kind.SO, Kind.BUT, Kind.IF])

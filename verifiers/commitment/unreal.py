@@ -37,7 +37,7 @@ def without_unreal(text: str, start: int, end: int) -> int:
 def without_case(text: str, origin: int, end: int) -> int:
     """The end of a part of a text before a last sentence that tells of a case which nothing before it names."""
     last = _last(text, origin, end)
-    case = None if last is None else _case(last)
+    case = None if last is None or text.find("=", last.start, end) < 0 else _case(last)
     if last is None or case is None:
         return end
     # Behind a mark on the same line: "\\boxed{15} Note: for n = 3, the answer is 16".
