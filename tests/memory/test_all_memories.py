@@ -22,6 +22,7 @@ OWN_TABLES = {
     "verifiers.commitment.cues._parsed",
     "verifiers.commitment.cues.alone",
     "verifiers.commitment.cues.listed",
+    "verifiers.commitment.glance._of_kinds",
     "verifiers.commitment.retraction._table",
     "verifiers.commitment.slots._terms",
     "verifiers.commitment.slots.openings_of",

@@ -52,6 +52,7 @@ import msgspec
 from sandbox.workers import Task, worker_function
 from verifiers import cldr
 from verifiers.commitment.alternatives import alternative_to
+from verifiers.commitment.asides import with_approximation, without_asides
 from verifiers.commitment.behind import (
     Replacement,
     is_last,
@@ -62,6 +63,7 @@ from verifiers.commitment.behind import (
     takes_back,
     trails_off,
 )
+from verifiers.commitment.breakdowns import without_breakdown
 from verifiers.commitment.byname import concluded_at, denied_at, ends_in_result, leaves_open
 from verifiers.commitment.channels import DEFAULT_CHANNELS, MATH_CHANNELS, Channel
 from verifiers.commitment.citations import without_citations, without_citations_at_end
@@ -92,6 +94,7 @@ from verifiers.commitment.names import holds_name, is_another_name
 from verifiers.commitment.offers import MAX_OFFERS, NO_OFFERS, Offers
 from verifiers.commitment.parameters import ExtractionParams, OnConflict, Think
 from verifiers.commitment.readers import READERS, READERS_IF_NAMED
+from verifiers.commitment.remarks import without_remark
 from verifiers.commitment.roles import supposes
 from verifiers.commitment.sayings import ABSENCES, in_signs
 from verifiers.commitment.segment import Segment, final_segment
@@ -99,6 +102,7 @@ from verifiers.commitment.spans import Span
 from verifiers.commitment.stance import DENIES, Sentence, Stance, sentence_at
 from verifiers.commitment.statements import narrowed
 from verifiers.commitment.unreal import names_case, tells_other_case, without_case, without_unreal
+from verifiers.numerals import parts
 
 __all__ = [
     "ABSENCES",
@@ -153,12 +157,17 @@ def load() -> None:
     """
     for text in _LOADING:
         corrected(text, extract(text, ExtractionParams(), MATH_CHANNELS))
+        without_breakdown(without_remark(with_approximation(without_asides(text))))
+        without_confidence(text, 0, len(text))
+        parts.in_figures(text, "")
 
 
 _LOADING = (
     r"Then the answer is 5. So it is \boxed{5}, not 6. Wait, no, it's 7.",
     r"Put it in \boxed{}. The answer is 4... wait, 5 and 6. Hope this helps.",
     "She has at least 12 or 13 left in step 2, or 4 to 5 times 3.",
+    r"I am 95% sure (confidence: 95%) that it is \boxed{12} times that, or 12",
+    "It is 12. For n = 3, if we had ignored x, it would be 7 and a half.",
 )
 """Texts that need all the tables."""
 

@@ -62,6 +62,15 @@ def without_asides(text: str) -> str:
     return text if again is None or is_result else _told_once(text, again)
 
 
+def ends_in_mark(text: str) -> bool:
+    """Whether a text ends in a mark that holds a plain number, so that no aside or remark stands behind its value."""
+    first = max(0, len(text) - _MARK_CHARS)
+    start = max(text.rfind("\n####", first), text.rfind("\\boxed{", first))
+    return start >= 0 and _BARE_MARK.match(text, start) is not None
+
+
+_MARK_CHARS = 48
+_BARE_MARK = re.compile(r"(?:\n####[ \t]{0,4}|\\boxed\{)[-−]?\d[\d.,/]{0,20}\}?[\s$.*)\]\\]{0,8}\Z")
 _WORDS = r"(?:\s[^\W\d_]{1,12}[²³]?){0,3}"
 _UNIT = r"°?[^\W\d_]{1,16}(?:/[^\W\d_]{1,8})?"
 _OTHER = rf"(?P<lead>[^\d(（]{{0,24}}?)(?P<amount>{_DIGITS} ?(?P<other>{_UNIT}|\\?%)(?P<more>(?:,?\s(?:[^\W\d_]{{1,5}}\s)?\d{{1,6}} ?{_UNIT}){{0,2}}))"

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 from verifiers.commitment.byname import denies_by_name
 from verifiers.commitment.channels import Channel
-from verifiers.commitment.cues import Kind, cues, first_word, listed, phrases, words
+from verifiers.commitment.cues import Kind, cues, first_word, has_words, listed, phrases, words
 from verifiers.commitment.figures import NUMBER
 from verifiers.commitment.folding import fold
 from verifiers.commitment.mentions import note
 from verifiers.commitment.retraction import Verdict, judged, mends, retraction, turns
 from verifiers.commitment.spans import Span
-from verifiers.commitment.stance import TURNS, UNMADE, Sentence, Stance, sentence_at, sentences
+from verifiers.commitment.stance import DENIES, TURNS, UNMADE, Sentence, Stance, last_sentence, sentence_at, sentences
 from verifiers.commitment.wording import openings
 
 _MAX_CHARS = 300
@@ -40,6 +40,9 @@ def _denial(text: str, start: int, span: tuple[int, int], end: int) -> Stance | 
     asks = sentence.asks
     if asks and not is_affirmed(text, sentence.end, end):
         return Stance.HEDGED
+    is_judged = sentence.may_hold(_JUDGES) or not has_words(text, span[0], span[1], _FEWEST_WORDS)
+    if not (asks or is_judged or sentence.begins_unreal or _WORD_BEHIND.match(text, span[1], sentence.end)):
+        return None
     if sentence.bounds(span) and not sentence.tells_need(span):
         return Stance.DENIED
     if not asks and sentence.denies(span):
@@ -52,6 +55,11 @@ def _denial(text: str, start: int, span: tuple[int, int], end: int) -> Stance | 
     if sentence.is_told_of(stop, is_mark=True):
         return Stance.ATTRIBUTED
     return Stance.HEDGED if sentence.trails_off(span) else None
+
+
+_JUDGES = DENIES | {Kind.BOUND, Kind.IF}
+_FEWEST_WORDS = 5
+r"""Those of `\boxed{5}`. A shorter mark may be one that a sign before it judges."""
 
 
 def _is_unmet(sentence: Sentence, span: Span, end: int, *, is_told: bool = False) -> bool:
@@ -77,13 +85,14 @@ def _is_unmet(sentence: Sentence, span: Span, end: int, *, is_told: bool = False
 
 def stance_of_lead(text: str, start: int, span: Span) -> Stance | None:
     r"""The stance of the words that lead directly to a mark: `Maybe \boxed{12}`, "Perhaps" above `#### 12`; None if they have none."""
-    opening = _OPENS_MARK.search(text, max(start, span[0] - _MAX_OPENING_CHARS), span[0])
-    index = opening.start() if opening else span[0]
-    *_, lead = [None, *sentences(text, max(start, index - _MAX_CHARS), index)]
-    if lead is None or lead.stop.strip() or ("\n" in lead.stop and len(lead.words) > _MAX_WORDS_ABOVE):
+    index = _opening(text, max(start, span[0] - _MAX_OPENING_CHARS), span[0])
+    lead = last_sentence(text, max(start, index - _MAX_CHARS), index)
+    if lead is None or lead.stop.strip():
+        return None
+    if "\n" in lead.stop and has_words(text, lead.heard_from, lead.end, _MAX_WORDS_ABOVE + 1):
         return None
     stance = lead.stance_at_end(is_counted=_COUNTS.match(text, span[1]) is not None)
-    if stance is None and Kind.IF in lead.kinds:
+    if stance is None and lead.may_hold(_IF) and Kind.IF in lead.kinds:
         sentence = Sentence(text, lead.start, sentence_at(text, span[1], lead.start, len(text)).end, "")
         stance = Stance.SUPPOSED if _is_unmet(sentence, span, len(text)) else None
     return stance
@@ -91,8 +100,22 @@ def stance_of_lead(text: str, start: int, span: Span) -> Stance | None:
 
 _COUNTS = re.compile(r"(?:[\s$*})\]]|\\[\])]|</answer>){0,8}[^\W\d_]")
 r"""A noun directly behind a mark, which it counts: `\boxed{12} apples`."""
-_OPENS_MARK = re.compile(r"(?:\\{1,2}(?:boxed|fbox|framebox)|<answer>|####|[ \t$*({\[\\])+\Z", re.IGNORECASE)
+
+
+def _opening(text: str, start: int, end: int) -> int:
+    """The start of the marks and opening signs that end at a place."""
+    head = text[start:end].lower()
+    while True:
+        rest = head.rstrip(" \t$*({[\\")
+        mark = next((mark for mark in _MARKS if rest.endswith(mark)), "")
+        if not mark:
+            return start + len(rest) if rest != head else start + len(head)
+        head = rest[: len(rest) - len(mark)]
+
+
+_MARKS = ("####", "\\boxed", "<answer>", "\\fbox", "\\framebox")
 _MAX_OPENING_CHARS = 40
+_IF = frozenset([Kind.IF])
 _MAX_WORDS_ABOVE = 2
 
 

@@ -29,6 +29,7 @@ _POWER = r"\s?(?:\\times|\\cdot|×|·)\s?10\s?(?:\^\s?(?:\{\s?[-−]?\d{1,3}\s?\
 _FACTOR = re.compile(
     rf"(?:\s?/\s?\d{{1,9}}|{_POWER}|\s?(?:\\pi(?![A-Za-z])|π))(?=[\s$.,;:)*]|\\[)\],;]|\Z)(?!\s?[-+*/=^])"
 )
+_COMMA = re.compile(r"(?:\s|\\[ ,;])?,")
 _LISTED = re.compile(r"(?:\s|\\[ ,;])?,(?:\s|\\[ ,;]){0,2}[-−]?\d[\d.]{0,24}\s?\Z")
 _SUM = re.compile(r"[+×÷]\s?\d[\d.,]{0,24}(?=[\s$.]*\Z)")
 r"""The rest of a sum that is all of a line: `\boxed{42} + 5`."""
@@ -136,7 +137,7 @@ def _is_valued(phrase: list[Word], cue: Cue) -> bool:
 
 def _is_listed(text: str, mark: Offer, start: int, end: int) -> bool:
     r"""Whether other numbers follow a number in its formula: `$\boxed{1}, 2$`."""
-    if not text.startswith((",", " ,", "\\"), mark.outer_end):
+    if _COMMA.match(text, mark.outer_end) is None:
         return False
     formula = formula_at(
         text,

@@ -14,7 +14,7 @@ from functools import cache
 from verifiers import numerals
 from verifiers.commitment.cues import Kind, listed, phrases
 from verifiers.commitment.latex import any_of
-from verifiers.commitment.stance import Sentence, sentences
+from verifiers.commitment.stance import Sentence, last_sentence
 from verifiers.commitment.wording import single
 
 _CHARS = 400
@@ -34,7 +34,7 @@ def without_breakdown(text: str) -> str:
     start = max(end - _CHARS, text.rfind("\n", 0, end) + 1)
     if end <= start or "\\boxed" in text[start:end] or _sets_off().search(text, start, end) is None:
         return text
-    *_, last = [None, *sentences(text, start, end)]
+    last = last_sentence(text, start, end)
     if last is None or last.asks or not _OPEN.isdisjoint(last.kinds):
         return text
     for sign in _sets_off().finditer(text, last.start, end):

@@ -1,9 +1,12 @@
 """Statements of confidence, which are not part of an answer: "12 (confidence: 95%)", "Paris, with 90% confidence"."""
 
 from collections.abc import Sequence
+from functools import cache
 
 from verifiers.commitment.cues import Cue, Kind, Word, cues, words
+from verifiers.commitment.latex import any_of
 from verifiers.commitment.wording import openings, places
+from verifiers.sightings import Scan
 
 _NOUNS = (Kind.CERTAINTY, Kind.SURE)
 _LEADS = frozenset([Kind.IS, Kind.COMPLEMENT])
@@ -34,8 +37,12 @@ def is_confidence(text: str, start: int, end: int) -> bool:
 
 
 def _may_tell(text: str, start: int, end: int) -> bool:
-    display = text[start:end].lower()
-    return any(noun in display for noun in openings(*_NOUNS))
+    return _nouns().is_in(text[start:end].lower().encode("utf-8", "surrogatepass"))
+
+
+@cache
+def _nouns() -> Scan:
+    return Scan(any_of(openings(*_NOUNS)))
 
 
 def _aside(text: str, start: int, end: int, index: int) -> tuple[int, int] | None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from enum import StrEnum
 from functools import cache
-from itertools import product
+from itertools import chain, islice, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -214,6 +214,12 @@ def first_word(text: str, start: int, end: int) -> str:
     return ""
 
 
+def has_words(text: str, start: int, end: int, count: int) -> bool:
+    """Whether there are at least so many words between two places."""
+    matches = (match for match in _WORD.finditer(text, start, end) if match.lastindex is None)
+    return next(islice(matches, count - 1, None), None) is not None
+
+
 _new = tuple.__new__
 """Makes the tuple of each word in half the time."""
 
@@ -330,6 +336,13 @@ def _parsed(language: str) -> Sequence[tuple[Kind, Sequence[Sequence[tuple[str, 
 def _words(language: str) -> set[str]:
     """All words of a lexicon's phrases."""
     return {word for _, slots in _parsed(language) for part in slots for choice in part for word in choice}
+
+
+def shortest(kinds: Set[Kind]) -> Iterator[tuple[str, ...]]:
+    """The words of the phrases of some kinds in all languages, without the parts that may be left out."""
+    for slots in _of(kinds):
+        for choices in product(*(part for part in slots if () not in part)):
+            yield tuple(chain.from_iterable(choices))
 
 
 def words_of(kinds: Set[Kind]) -> set[str]:

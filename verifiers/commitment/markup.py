@@ -3,6 +3,7 @@
 import re
 
 from verifiers.commitment.spans import behind_thinking
+from verifiers.sightings import Scan
 
 _INLINE = "b|strong|i|em|u|ins|mark|span|font|big|small|code|tt|kbd|samp|var"
 _BLOCKS = "p|div|center|h[1-6]|li|ul|ol"
@@ -27,21 +28,7 @@ _COMMANDS = "|".join([_STRUCK_COMMANDS, _WHITE])
 _STRUCK = re.compile(
     "|".join([_TILDES, _STRUCK_TAGS, _HIDDEN_TAG, _REMARKS, _COMMENT, _COMMANDS, _BRACKETED, _COMMENT_LINE])
 )
-_MAY_HIDE = (
-    "~~",
-    "</s",
-    "</del>",
-    "<!--",
-    " hidden",
-    "style=",
-    "color{white}",
-    "[/",
-    "\\if",
-    "{comment}",
-    "\\sout",
-    "\\hcancel",
-    "\\enclose",
-)
+_MAY_HIDE = Scan(r"~~|</(?:s|del>)|<!--| hidden|style=|color\{white\}|\[/|\\(?:if|sout|hcancel|enclose)|\{comment\}")
 """What struck-out or hidden text holds; most texts have none of it. `<s>` at the start of a line may be a chat token; `~` is
 a space in LaTeX and a tone in chats."""
 
@@ -51,7 +38,7 @@ def without_struck(text: str) -> str:
     if not any(sign in text for sign in ("<", "~", "\\", "[/")):
         return text
     start = behind_thinking(text)
-    if not any(text.find(sign, start) >= 0 for sign in _MAY_HIDE):
+    if not _MAY_HIDE.is_in(text[start:].encode("utf-8", "surrogatepass")):
         return text
     return text[:start] + _STRUCK.sub(lambda struck: " " * len(struck[0]), text[start:])
 

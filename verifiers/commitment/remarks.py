@@ -14,7 +14,7 @@ from verifiers.commitment.byname import rejects
 from verifiers.commitment.cues import Kind, first_word, languages, listed, phrases, words
 from verifiers.commitment.latex import any_of
 from verifiers.commitment.retraction import VALUE
-from verifiers.commitment.stance import Sentence, sentences
+from verifiers.commitment.stance import Sentence, last_sentence
 from verifiers.commitment.wording import begins_with, single
 
 _CHARS = 240
@@ -112,7 +112,7 @@ def _attained_at(text: str, start: int, end: int) -> int | None:
     """Where the last sentence begins to say for what its extremum is attained: "the maximum is 42 and occurs at x = 3"; None if it does not."""
     if _extremes().search(text, start, end) is None:
         return None
-    *_, sentence = [None, *sentences(text, start, end)]
+    sentence = last_sentence(text, start, end)
     match = _extremes().search(text, sentence.start, end) if sentence else None
     value = _DIGITS.search(text, match.end(), end) if match else None
     if value is None or sentence is None or sentence.asks or "?" in text[value.end() : end]:

@@ -9,8 +9,21 @@ from functools import cache, cached_property
 
 from memory import remember
 from verifiers.commitment.contrasts import contrasts
-from verifiers.commitment.cues import Cue, Kind, Word, adverbs, cues, languages, listed, phrases, vocabulary, words
+from verifiers.commitment.cues import (
+    Cue,
+    Kind,
+    Word,
+    adverbs,
+    cues,
+    first_word,
+    languages,
+    listed,
+    phrases,
+    vocabulary,
+    words,
+)
 from verifiers.commitment.exceptions import is_exception
+from verifiers.commitment.glance import Tokens, may_hold, may_tell_opinion, tokens
 from verifiers.commitment.language import languages_of
 from verifiers.commitment.moods import is_conditional, unreal_places
 from verifiers.commitment.opinions import Opinions, answering, at_marks, erring, opinions
@@ -103,6 +116,19 @@ def sentences(text: str, start: int, end: int) -> Iterator["Sentence"]:
         yield Sentence(text, first, end, "")
 
 
+def last_sentence(text: str, start: int, end: int, *, has_words: bool = False) -> "Sentence | None":
+    """The last sentence between two places; with `has_words`, the last one that has letters or digits. Only its line is read."""
+    stop = end
+    while stop > start:
+        line = max(start, text.rfind("\n", start, stop))
+        if not text[line:stop].isspace():
+            for sentence in reversed([*sentences(text, line, end)]):
+                if not has_words or any(map(str.isalnum, text[sentence.start : sentence.end])):
+                    return sentence
+        stop = line
+    return None
+
+
 def _grouped(pairs: Sequence[tuple[int, Cue]]) -> Mapping[int, Sequence[Cue]]:
     table: dict[int, list[Cue]] = {}
     for index, cue in pairs:
@@ -132,6 +158,18 @@ class Sentence:
     @cached_property
     def words(self) -> Sequence[Word]:
         return words(self.text, self.heard_from, self.end)
+
+    @cached_property
+    def _tokens(self) -> Tokens | None:
+        return tokens(self.text, self.heard_from, self.end)
+
+    def may_hold(self, kinds: frozenset[Kind]) -> bool:
+        """Whether a cue of some kinds other than an opinion may be in the sentence; this reads no cues."""
+        return may_hold(self._tokens, kinds)
+
+    def may_tell_opinion(self) -> bool:
+        """Whether the sentence may tell the opinion of somebody else; this reads no cues."""
+        return may_tell_opinion(self._tokens, self.text, self.heard_from, self.end)
 
     @cached_property
     def cues(self) -> Sequence[Cue]:
@@ -261,6 +299,8 @@ class Sentence:
 
     def wavers(self, start: int = 0) -> bool:
         """Whether the words from a place on ask or doubt, or end in a bare denial: "12?", "maybe 12", "12, probably not"."""
+        if not self.asks and not self.may_hold(_MAY_WAVER):
+            return False
         end = self._past_adverbs(self.past(start, _PAUSES))
         is_denied = any(cue.kind is Kind.NOT and self._is_last(cue.stop) for cue in self.cues if cue.first >= end)
         return self.asks or is_denied or any(cue.kind in _WAVERS and cue.first >= start for cue in self.cues)
@@ -333,6 +373,8 @@ class Sentence:
 
         `is_counted`: what follows only counts a noun.
         """
+        if not (self.may_hold(_MAY_GOVERN) or self.may_tell_opinion()):
+            return None
         index, is_apart = len(self.words), False
         cues = self._at_marks if is_counted else [*self._at_marks, *erring(self.words)]
         verbs = {} if self.kinds.isdisjoint(_SAID) or is_counted else answering(self.words)
@@ -812,10 +854,14 @@ class Sentence:
         )
 
     @property
+    def begins_unreal(self) -> bool:
+        """Whether the first word tells what is not the case: "had"."""
+        return first_word(self.text, self.heard_from, self.end) in listed("unreal")
+
+    @property
     def is_inverted(self) -> bool:
         """Whether the sentence begins with the verb of a condition: "Had we ignored friction, it would be"."""
-        is_start = bool(self.words) and self.words[0].text in listed("unreal")
-        return is_start and any(is_conditional(word) for word in self.words[1:])
+        return self.begins_unreal and any(is_conditional(word) for word in self.words[1:])
 
     def _would_be(self, first: int) -> bool:
         """Whether a mention is told of what would be: "The answer would be B if it were red"."""
@@ -1137,6 +1183,7 @@ _NAMED = frozenset([Kind.ANSWER, Kind.NOUN])
 _MAX_BESIDE_WORDS = 4
 _OPENING = frozenset([Kind.IF, Kind.BUT, Kind.OR, Kind.MAYBE])
 _WAVERS = frozenset([Kind.MAYBE, Kind.LIKELY, Kind.DOUBT])
+_MAY_WAVER = _WAVERS | {Kind.NOT}
 _PREFERS = frozenset([Kind.CHOOSE, Kind.FITS, Kind.SO, Kind.ANSWER, Kind.CALLED])
 _TRAILS = frozenset([Kind.MAYBE, Kind.NOT])
 _TRAIL_ENDS = frozenset([Kind.IS, Kind.OR, Kind.JOINS, Kind.BECAUSE, Kind.SO, Kind.BUT, Kind.IF])
@@ -1173,6 +1220,8 @@ _REASONS = frozenset([Kind.BECAUSE, Kind.NOT])
 _BREAKS = frozenset([Kind.OR, Kind.BUT, Kind.SO, Kind.BECAUSE, Kind.NOT])
 ANNOUNCES = frozenset([Kind.ANSWER, Kind.RESULT])
 _GOVERNING = frozenset(_GOVERNS)
+_MAY_GOVERN = _GOVERNING | {Kind.BUT}
+"""A turn makes an opinion of the answer before it."""
 _STAYS = frozenset([Kind.SAID, Kind.MAYBE])
 """What reaches a mark across a comma, too: "Perhaps, 12"; not "if so, 12"."""
 _LEADS_TO = frozenset([Kind.RESULT, Kind.THE, Kind.NOUN, Kind.RIGHT, Kind.ANSWER, Kind.IS, Kind.IT])

@@ -11,7 +11,7 @@ from verifiers.commitment.figures import last_digit_end
 from verifiers.commitment.moods import is_conditional
 from verifiers.commitment.remarks import is_place
 from verifiers.commitment.spans import Span, strip
-from verifiers.commitment.stance import Sentence, sentence_at, sentences
+from verifiers.commitment.stance import Sentence, last_sentence, sentence_at
 from verifiers.commitment.wording import single
 
 _MAX_CHARS = 300
@@ -23,11 +23,11 @@ _BEHIND_CHARS = 16
 
 def without_unreal(text: str, start: int, end: int) -> int:
     """The end of a part of a text before such a sentence, if the text has figures before it, and no mark within."""
-    last_digit = last_digit_end(text, max(start, end - _MAX_CHARS), end)
-    last = None if last_digit is None else _last(text, start, end)
-    if last is None or last_digit is None or not start < last.start < last_digit:
+    last = _last(text, start, end)
+    if last is None or not start < last.start or any(text.find(mark, last.start, end) >= 0 for mark in _MARKS):
         return end
-    if last_digit_end(text, start, last.start) is None or any(text.find(mark, last.start, end) >= 0 for mark in _MARKS):
+    last_digit = last_digit_end(text, last.start, end)
+    if last_digit is None or last_digit_end(text, start, last.start) is None:
         return end
     index = last.place((last_digit - 1, last_digit))[0]
     is_unreal = last.is_unreal(index) or (_case(last) is not None and any(map(is_conditional, last.words[:index])))
@@ -36,11 +36,8 @@ def without_unreal(text: str, start: int, end: int) -> int:
 
 def without_case(text: str, origin: int, end: int) -> int:
     """The end of a part of a text before a last sentence that tells of a case which nothing before it names."""
-    start = max(origin, end - _MAX_CHARS)
-    if not any(_is_led(text, start, case) for case in _CASE.finditer(text, start, end)):
-        return end
     last = _last(text, origin, end)
-    case = None if last is None else _case(last)
+    case = None if last is None or text.find("=", last.start, end) < 0 else _case(last)
     if last is None or case is None:
         return end
     # Behind a mark on the same line: "\\boxed{15} Note: for n = 3, the answer is 16".
@@ -75,12 +72,8 @@ def tells_other_case(text: str, start: int, announced: Span) -> bool:
 
 def _last(text: str, start: int, end: int) -> Sentence | None:
     """The last sentence of a text that has words, unless it asks."""
-    statements = [
-        sentence
-        for sentence in sentences(text, max(start, end - _MAX_CHARS), end)
-        if any(map(str.isalnum, text[sentence.start : sentence.end]))
-    ]
-    return statements[-1] if statements and not statements[-1].asks else None
+    statement = last_sentence(text, max(start, end - _MAX_CHARS), end, has_words=True)
+    return None if statement is None or statement.asks else statement
 
 
 def _case(sentence: Sentence) -> re.Match[str] | None:

@@ -32,7 +32,7 @@ from verifiers.commitment import (
     without_other_fields,
     without_struck,
 )
-from verifiers.commitment.asides import with_approximation, without_asides, without_substances
+from verifiers.commitment.asides import ends_in_mark, with_approximation, without_asides, without_substances
 from verifiers.commitment.breakdowns import without_breakdown
 from verifiers.commitment.letters import LETTERS
 from verifiers.commitment.mentions import without_answer
@@ -135,10 +135,8 @@ class FirstLook:
         """Find the answer of a response."""
         source = response if explain else None
         response = without_other_fields(without_html(without_struck(response)))
-        response = without_substances(response) if self.is_sound else response
         response = without_confidence(response, max(0, len(response) - _AROUND_CHARS), len(response))
-        response = without_remark(with_approximation(without_asides(response)))
-        response = without_breakdown(response) if self.is_sound else response
+        response = response if ends_in_mark(response) else self._without_remarks(response)
         extraction = extract(response, self._params, MATH_CHANNELS, sent=source)
         extraction = corrected(response, extraction, self._params.on_conflict)
         if self._wants_day and (extraction.answer is None or date(extraction.answer) is None):
@@ -180,6 +178,12 @@ class FirstLook:
         if answer is not None and len(answer) > MAX_READ_CHARS:
             answer = answer[: MAX_READ_CHARS + 1]
         return Found(answer, extraction.reason, extraction.detail(explain))
+
+    def _without_remarks(self, response: str) -> str:
+        """A response without what its end says of its value."""
+        response = without_substances(response) if self.is_sound else response
+        response = without_remark(with_approximation(without_asides(response)))
+        return without_breakdown(response) if self.is_sound else response
 
     def _is_left_open(self, answer: str) -> bool:
         """Whether words in a mark doubt its number: "42 (placeholder)"; they may be the reference's own."""

@@ -1,0 +1,35 @@
+"""The quick look at a sentence never misses what its cues hold."""
+
+import pytest
+
+from verifiers.commitment.cues import Kind, cues, shortest, words
+from verifiers.commitment.glance import may_hold, tokens
+from verifiers.commitment.stance import Sentence
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_no_phrase_of_a_kind_is_overlooked(kind: Kind) -> None:
+    for phrase in map(" ".join, shortest(frozenset([kind]))):
+        text = f"(and {phrase.upper()}, 5"
+        if kind in {cue.kind for cue in cues(words(text))}:
+            assert may_hold(tokens(text, 0, len(text)), {kind}), text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My friend says the answer is",
+        "Allegedly, it is",
+        "According to Tom, it is",
+        "Bob's answer is",
+        "As others say,",
+    ],
+)
+def test_no_opinion_is_overlooked(text: str) -> None:
+    assert Sentence(text, 0, len(text), "").may_tell_opinion()
+
+
+def test_most_sentences_are_ruled_out() -> None:
+    sentence = Sentence("So the number of bags that are left is 5", 0, 40, ".")
+    assert not sentence.may_hold(frozenset([Kind.NOT, Kind.MAYBE, Kind.IF]))
+    assert not sentence.may_tell_opinion()
