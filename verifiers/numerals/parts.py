@@ -33,14 +33,14 @@ _OF_PARTS = re.compile(r"(?<![\d.,/])(?P<parts>[1-9]\d{0,9})\s?(?:分の|분의)
 _GOES_ON = r"(?!\s(?:of|as|times)\b)"
 
 
-def in_figures(text: str, around: str = "") -> str:
-    """A text with its fractions in words as figures; `around` is the text that tells its language."""
+def in_figures(text: str, context: str = "") -> str:
+    """A text with its fractions in words as figures; `context` is the text that tells its language."""
     if len(text) > _MAX_CHARS or not _has_both(text):
         return text
     text = _OF_PARTS.sub(lambda match: str(Fraction(int(match["over"]), int(match["parts"]))), text)
     text = _half_before().sub(lambda match: _written(int(match["figures"]) + Fraction(1, 2)), text)
     text = _half_behind().sub(_mixed, text)
-    return _divided().sub(lambda match: _quotient(match, around or text), text)
+    return _divided().sub(lambda match: _quotient(match, context or text), text)
 
 
 def whole(text: str, start: int, end: int, stop: int) -> tuple[int, int] | None:
@@ -86,14 +86,14 @@ def _written(number: Fraction) -> str:
     return str(number.numerator / number.denominator) if number.denominator in (2, 4) else str(number)
 
 
-def _quotient(match: re.Match[str], around: str) -> str:
-    divisor = _divisor(match, around)
+def _quotient(match: re.Match[str], context: str) -> str:
+    divisor = _divisor(match, context)
     return match[0] if divisor is None else str(Fraction(int(match["figures"]), divisor))
 
 
-def _divisor(match: re.Match[str], around: str) -> int | None:
+def _divisor(match: re.Match[str], context: str) -> int | None:
     word = match["said"].casefold()
-    if word in _ENGLISH_TOO and _ENGLISH_TOO[word] not in languages_of(around, word):
+    if word in _ENGLISH_TOO and _ENGLISH_TOO[word] not in languages_of(context, word):
         return None
     return _divisors()[word]
 
