@@ -3,6 +3,7 @@
 import sys
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from typing import Generic, TypeVar
 
 from memory.registry import ENTRY_BYTES, add_store, forgets
@@ -60,8 +61,10 @@ class Store(Generic[K, V]):
         return entry[0]
 
     def items(self) -> list[tuple[K, V]]:
-        """All that is kept, the least recently used first."""
-        return [(key, value) for key, (value, _) in [*self._kept.items()]]
+        """All that is kept, the least recently used first. Call it in any thread."""
+        while True:
+            with suppress(RuntimeError):  # another thread has used the store meanwhile
+                return [(key, value) for key, (value, _) in [*self._kept.items()]]
 
     def put(self, key: K, value: V) -> None:
         self._keep(key, value, self._size(key, value))

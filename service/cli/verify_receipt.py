@@ -24,6 +24,7 @@ from service.run.core import CannotStart
 from service.settings import SettingsError
 from service.versions.receipts import (
     FIELD,
+    JUDGES,
     LOGGED,
     PARTS,
     VERDICT,
@@ -37,6 +38,9 @@ from service.versions.receipts import (
 _SEGMENT: Final = 256
 _MAX_SHOWN: Final = 50
 _WRONG, _NOT_JUDGED = 1, 3
+_LACKS: Final = "verdicts without a receipt"
+_LACKS_IN_LOG: Final = "records without a receipt"
+"""A service that is not set to `receipts: always` makes them, too."""
 
 
 class _Row(NamedTuple):
@@ -66,7 +70,7 @@ def command(
     """Check that receipts are whole, signed, and of these items; judge the items again and compare the verdicts.
 
     Exit code 1: a receipt is wrong; 2: nothing was checked, because of a mistake; 3: some items could not be judged again
-    by the same versions.
+    by the same versions, or a row (not of a log) has a verdict without a receipt.
     """
     tally: Counter[str] = Counter()
     try:
@@ -74,14 +78,15 @@ def command(
         uvloop.run(_verify(file, checks, url, api_key, tally, judges=judge))
     except (BadInput, BadData, BadKeyFile, BadRecipes, CannotStart, RewardlineError, SettingsError) as error:
         raise fail(str(error)) from error
-    if not tally.total():
+    lacking = tally[_LACKS] + tally[_LACKS_IN_LOG]
+    if tally.total() == lacking:
         raise fail(f"{file} holds no receipts; a request asks for them by the header X-Receipt: 1")
     unsigned = "" if checks is not None else " Signatures were not checked: name the --key."
-    counts = ", ".join(f"{count} {outcome}" for outcome, count in tally.most_common())
-    say(f"{tally.total()} receipts: {counts}.{unsigned}")
+    counts = ", ".join(f"{count} {outcome}" for outcome, count in tally.most_common() if count)
+    say(f"{tally.total() - lacking} receipts: {counts}.{unsigned}")
     if tally["wrong"]:
         raise typer.Exit(_WRONG)
-    if tally["not judged again"]:
+    if tally["not judged again"] or tally[_LACKS]:
         raise typer.Exit(_NOT_JUDGED)
 
 
@@ -92,6 +97,9 @@ async def _verify(
     sound: list[_Row] = []
     shown_count = 0
     for row in _rows(file):
+        if row.receipt is None:
+            tally[_LACKS if row.parts is PARTS else _LACKS_IN_LOG] += 1
+            continue
         problems = problems_of(row.receipt, row.item, row.result, key, row.parts)
         nonce = str(row.receipt.get("nonce")) if isinstance(row.receipt, dict) else ""
         if not problems and nonce in nonces:
@@ -127,13 +135,14 @@ def _rows(file: Path) -> Iterator[_Row]:
             continue
         result = fields["result"] if isinstance(fields.get("result"), dict) else fields
         receipt = fields.get(FIELD, _detail(result).get(FIELD))
-        if receipt is None:
+        if receipt is None and "status" not in result:
             continue
         lack = stored.lack_of(fields) if stored.is_record(fields) else None
         item = fields["item"] if isinstance(fields.get("item"), dict) else fields
         is_record = stored.is_record(item)
         item = stored.fields_of(item) if is_record else item
-        verdict = {name: result[name] for name in (*VERDICT, "id") if name in result and lack is None}
+        names = (*VERDICT, "id", *(JUDGES if "status" in result else ()))
+        verdict = {name: result[name] for name in names if name in result and lack is None}
         yield _Row(line, Columns().item_of(item) or item, receipt, verdict, LOGGED if is_record else PARTS)
 
 

@@ -35,6 +35,8 @@ FORM: Final = 1
 FIELD: Final = "receipt"
 """Its place in the detail of a verdict."""
 VERDICT: Final = ("status", "score", "reward", "reason")
+JUDGES: Final = ("verifier", "version", "recipe")
+"""The fields of a result that say what has judged it."""
 LOGGED: Final = ("response", "reference", "prompt", "params")
 """The parts of an item that the audit log holds, too."""
 _HOW: Final = (
@@ -308,6 +310,14 @@ def _judge_problems(receipt: Mapping[str, Any], item: Mapping[str, Any], result:
     if receipt["verdict"].get("status") != "ok":
         return problems  # perhaps nothing has judged it
     versions = receipt["versions"]
+    named_judges = {result.get("verifier"): result.get("version")} if result.get("verifier") else {}
+    if result.get("recipe"):
+        named_judges[f"recipe {result['recipe']}"] = versions.get(f"recipe {result['recipe']}")
+    problems += [
+        f"the result is by {name} {version or ''}, and the receipt names {', '.join(map(str, versions))}"
+        for name, version in named_judges.items()
+        if version is None or versions.get(name) != version
+    ]
     recipe, verifier = item.get("recipe"), item.get("verifier")
     judge = f"recipe {recipe}" if recipe is not None else verifier
     by_others = recipe is None and verifier is not None and any(name.startswith("recipe ") for name in versions)

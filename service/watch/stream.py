@@ -26,7 +26,7 @@ from service.watch.budget import Budget
 from service.watch.evidence import Moment
 from service.watch.pass_rates import PassRates
 from service.watch.probes import Planted, Planter, Prober, Shadowed, reference_text
-from service.watch.samples import Sample, Shown, key_of, sample_of
+from service.watch.samples import Sample, Shown, key_of, sample_of, step_of
 from service.watch.texts import cut
 from service.watch.window import NBYTES, Whose, Window
 from service.wire import BatchRequest, Result, ScoreItem
@@ -240,6 +240,10 @@ class Stream:
         finished, moment = batch.finished, timestamp(batch.finished.time_s)
         counts = Counter(judge for judge in batch.judges if judge is not None)
         first = {judge: self._window(finished, judge).items for judge in counts}
+        for name, at in {name: at for at, name in enumerate(batch.judges) if name is not None}.items():
+            window = self._window(finished, name)
+            step = step_of(finished.items[at].metadata)  # of the last item: the texts of a batch may all stay unread
+            window.step = window.step if step is None else step
         for number, at in enumerate(batch.sampled):
             judge = batch.judges[at]
             record = record_of(finished, at, moment, _RULES)

@@ -51,3 +51,21 @@ def test_a_store_is_counted_while_it_exists() -> None:
     assert memory.holdings()["of the test"].entries == 1
     del store
     assert "of the test" not in memory.holdings()
+
+
+def test_what_is_kept_can_be_read_while_another_thread_writes() -> None:
+    class Key(str):
+        """While it is looked up, another key is put, as a second thread may do."""
+
+        __slots__ = ()
+
+        def __hash__(self) -> int:
+            if waiting:
+                store.put(waiting.pop(), 0)
+            return str.__hash__(self)
+
+    waiting: list[str] = []
+    store: Store[str, int] = Store("read", 10_000)
+    store.put(Key("a"), 1)
+    waiting.append("b")
+    assert store.items() == [("a", 1), ("b", 0)]

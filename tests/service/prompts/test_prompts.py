@@ -83,7 +83,7 @@ def _log(path: Path) -> Path:
     solved = {"easy": (1, 1, 1, 0), "never": (0, 0, 0, 0), "half": (0, 1, 0, 1)}
     records: list[dict[str, Any]] = [
         {"status": "ok", "score": score, "prompt": f"{name} question, which is asked here", "reference": "4",
-         "response": f"r{at}", "verifier": "math", "data_source": "set", "metadata": {"step": 3}}
+         "response": f"r{at}", "verifier": "math", "data_source": None if name == "half" else "set", "metadata": {"step": 3}}
         for name, scores in solved.items() for at, score in enumerate(scores)
     ]  # fmt: skip
     records.append({"status": "failed", "score": None, "prompt": "never asked", "reference": "1"})
@@ -110,6 +110,7 @@ def test_rows_have_the_columns_of_the_trainer(tmp_path: Path, trainer: str, colu
     assert {*written[0]} == columns
     assert [row["prompt"][0]["content"].split()[0] for row in written] == ["easy", "half"]
     assert [reference(row) for row in written] == ["4", "4"]
+    assert [row["data_source"] for row in written if "data_source" in row] in (["set", "math"], [])
 
 
 def test_stats_and_mix(tmp_path: Path) -> None:

@@ -136,7 +136,7 @@ def test_receipts_are_the_same_over_both_doors_and_check(serve: Serve, keys: tup
     eventually(lambda: sum(len(each.read_text().splitlines()) for each in (tmp_path / "log").glob("*")) >= 18)
     (log,) = (tmp_path / "log").glob("*")
     code, said = verified(log, "--key", checking, "--no-judge")
-    assert (code, said) == (0, "10 receipts: 10 right.")
+    assert (code, said) == (0, "10 receipts: 10 right, 8 records without a receipt.")
 
 
 def verified(*arguments: object) -> tuple[int, str]:
@@ -216,6 +216,9 @@ def test_a_receipt_of_another_item_is_told(change: Json, problem: str) -> None:
     assert problems_of(receipt, {**item, **change}, result, None) == [problem]
     assert "score 1.0, the verdict says 0.0" in problems_of(receipt, item, {**result, "score": 0.0}, None)[0]
     assert problems_of(receipt, item, {**result, "id": 3}, None) == ["it is of the result 'a', not of 3"]
+    for judge in ({"version": "1"}, {"verifier": "numeric"}, {"recipe": "q"}):
+        (problem,) = problems_of(receipt, item, {**result, **judge}, None)
+        assert "the receipt names math" in problem
     of_recipe = {**receipt, "versions": {"math": "28", "recipe think_math": "0"}}
     assert problems_of(of_recipe, {**item, "verifier": None, "recipe": "think_math"}, result, None) == []
     assert problems_of(of_recipe, item, result, None) == [
@@ -225,11 +228,15 @@ def test_a_receipt_of_another_item_is_told(change: Json, problem: str) -> None:
 
 
 def test_a_receipt_that_is_used_again_and_one_that_is_judged_otherwise_are_told(tmp_path: Path) -> None:
-    item, _, receipt = made(None)
+    item, result, receipt = made(None)
     wrong, other = copy.deepcopy(receipt), copy.deepcopy(receipt)
     wrong |= {"nonce": "1", "verdict": {**receipt["verdict"], "score": 0.0, "reward": 0.0}}
     other |= {"nonce": "2", "verdict": wrong["verdict"], "versions": {"math": "1"}}
     file = tmp_path / "rows.jsonl"
+    stripped = {"item": item, "result": {**result, "detail": {}}}
+    file.write_text("".join(json.dumps(row) + "\n" for row in (stripped, {**item, "receipt": receipt})))
+    assert verified(file, "--no-judge")[0] == 3
+    assert "1 verdicts without a receipt" in verified(file, "--no-judge")[1]
     file.write_text("".join(json.dumps({**item, "receipt": each}) + "\n" for each in (receipt, receipt, wrong, other)))
     code, said = verified(file)
     assert code == 1

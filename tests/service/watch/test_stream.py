@@ -17,10 +17,10 @@ from service.wire import BatchRequest, Result, ScoreItem
 from tests.tables import table
 
 
-def observed(items: Sequence[dict[str, Any]], spec: WatchSpec) -> tuple[Stream, Prober, PassRates]:
+def observed(items: Sequence[dict[str, Any]], spec: WatchSpec, share: float = 1.0) -> tuple[Stream, Prober, PassRates]:
     """A stream that has read one batch, in which each item is right."""
     prober, rates = Prober(None), PassRates(1_000_000)  # type: ignore[arg-type]  # nothing is judged
-    stream = Stream(Alarms(), prober, lambda result: spec, share=1.0, max_bytes=8_000_000, rates=rates, seed=1)
+    stream = Stream(Alarms(), prober, lambda result: spec, share=share, max_bytes=8_000_000, rates=rates, seed=1)
     batch = [msgspec.convert({"response": "5", "verifier": "exact_match", **item}, ScoreItem) for item in items]
     results = [Result("", "ok", 1.0, 1.0, "correct", "exact_match", "1", "5", {}, False, 0.1, None) for _ in batch]
     caller, run = TENANT.set("maths"), RUN.set("r")
@@ -63,3 +63,10 @@ def test_shadows_that_are_dropped_are_told_and_counted() -> None:
     assert prober.counts["shadow_dropped"] == 300 - 256
     (line,) = [line for line in lines if line["event"] == "watch_probes_dropped"]
     assert (line["tenant"], line["run"], line["judge"], line["shadow_dropped"]) == ("maths", "r", "exact_match", 1)
+
+
+def test_the_step_is_known_where_no_text_is_read() -> None:
+    item = {"reference": msgspec.Raw(b'"5"'), "prompt": "2 + 3?", "metadata": msgspec.Raw(b'{"step": 12}')}
+    stream, _, rates = observed([item], WatchSpec(impostors=False), share=0.0)
+    assert [run.step for run in stream.windows.runs("maths")] == [12]
+    assert [rate.step for rate in rates.of("maths", "r").values()] == [12]
