@@ -15,7 +15,7 @@ from verifiers.commitment.latex import any_of
 from verifiers.commitment.letters import LETTERS
 from verifiers.commitment.spans import Span
 from verifiers.commitment.stance import Sentence, Stance
-from verifiers.commitment.wording import single
+from verifiers.commitment.wording import may_end_with, single
 
 _CHARS = 40
 _BEFORE = frozenset([Kind.BOUND, Kind.NOT])
@@ -85,11 +85,15 @@ _NO_RESULT = frozenset([Kind.NOT, Kind.BECAUSE, Kind.IF, Kind.COMPLEMENT])
 
 def are_alternatives(text: str, first: int, span: Span, last: int) -> bool:
     """Whether two numbers are a choice or a range: the words before the first from `first` on, and those up to the last at `last`."""
+    gap = text[span[1] : last].rstrip(" *")
+    if gap[-1:].isalpha() and not may_end_with(gap, Kind.OR, Kind.JOINS):
+        return False
     phrase = words(text, first, last)
     at = next((index for index, word in enumerate(phrase) if word.start >= span[0]), 0)
     stop = next((index for index, word in enumerate(phrase) if word.start >= span[1]), len(phrase))
-    between = [cue for cue in cues(phrase) if cue.first in (stop, stop + 1) and cue.stop == len(phrase)]
-    is_range = any(cue.kind is Kind.BOUND and cue.stop == at for cue in cues(phrase))
+    signals = cues(phrase)
+    between = [cue for cue in signals if cue.first in (stop, stop + 1) and cue.stop == len(phrase)]
+    is_range = any(cue.kind is Kind.BOUND and cue.stop == at for cue in signals)
     return any(cue.kind is Kind.OR or (is_range and cue.kind is Kind.JOINS) for cue in between)
 
 
@@ -198,7 +202,7 @@ def bound_before(head: str) -> str:
 
 def _ending(head: str, kinds: frozenset[Kind]) -> str:
     bare = head[-_CHARS:].rstrip(" $*(")
-    if not bare[-1:].isalpha():
+    if not bare[-1:].isalpha() or not may_end_with(bare, *kinds):
         return ""
     phrase = words(bare)
     signals = [cue for cue in cues(phrase) if cue.stop == len(phrase) and cue.kind in kinds]

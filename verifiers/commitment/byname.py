@@ -111,8 +111,11 @@ def concluded_at(text: str, end: int, answer: str) -> int | None:
     start = max([cue.first for cue in last.cues if cue.kind is Kind.SO], default=0) if is_turn else 0
     if not listed("distributive").isdisjoint({word.text for word in last.words[start:]} - units):
         return None
-    is_left = _turns(successors[:-1], answer) or sentence.has(Kind.IF, 0, sentence.place((end, end))[0])
-    is_result = ends_in_result(last, numbers[0]) and (is_left or _is_objected(successors[:-1], answer))
+    is_result = ends_in_result(last, numbers[0]) and (
+        sentence.has(Kind.IF, 0, sentence.place((end, end))[0])
+        or _is_objected(successors[:-1], answer)
+        or _turns(successors[:-1], answer)
+    )
     is_verdict = last.start > successors[-1].start and _verdict_slots(last, numbers[0], units) is not None
     is_verdict = is_verdict or _is_verdict(last, numbers[0], units, is_name=shown.is_of_names)
     if is_result or _objects(last, numbers[0]) or is_verdict:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cache
+from itertools import chain
 from typing import NamedTuple
 
 from verifiers.commitment.breaking_off import halted_at
@@ -408,7 +409,7 @@ def judged(sentence: Sentence, first: int, stop: int) -> Clause | None:
     if not plain or len(plain) > _MAX_WORDS or any(_is_label(sentence.text, word) for word in phrase):
         return None
     for language in _by_first_word().get(plain[0], ()):
-        if (filled := _filled(plain, _table(language))) is not None:
+        if _members()[language].issuperset(plain) and (filled := _filled(plain, _table(language))) is not None:
             return _clause(plain, filled)
     return None
 
@@ -491,6 +492,13 @@ def _by_first_word() -> Mapping[str, Sequence[str]]:
         for word in _table(language):
             table.setdefault(word, []).append(language)
     return table
+
+
+@cache
+def _members() -> Mapping[str, frozenset[str]]:
+    """All words of verdicts, by language."""
+    entries = {language: chain.from_iterable(_table(language).values()) for language in languages()}
+    return {language: frozenset(word for phrase, _ in terms for word in phrase) for language, terms in entries.items()}
 
 
 @cache

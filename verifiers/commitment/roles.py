@@ -11,7 +11,7 @@ from verifiers.commitment.latex import FUNCTIONS, command_before, split
 from verifiers.commitment.offers import Offer
 from verifiers.commitment.slots import is_word, openings_of, parts
 from verifiers.commitment.stance import Sentence, sentence_at
-from verifiers.commitment.wording import ends_with
+from verifiers.commitment.wording import ends_with, may_end_with
 
 _ABBREVIATION_CHARS = 4
 _OPTION_ENDS = frozenset(".)")
@@ -112,7 +112,10 @@ _MAX_NAME_WORDS = 4
 def _is_of_two(sentence: Sentence) -> bool:
     """Whether a number before this one makes both parts of a pair: "2 in 6", "5 feet by 6", "20% of", "3 birds and"."""
     index = len(sentence.words)
-    if index and (sentence.words[-1].text in listed("determiners") or sentence.ends_in(index, Kind.THE)):
+    if index and (
+        sentence.words[-1].text in listed("determiners")
+        or (may_end_with(sentence.text, Kind.THE) and sentence.ends_in(index, Kind.THE))
+    ):
         index -= 1
     last = sentence.words[index - 1].text if index > 1 else ""
     previous = index - 2
@@ -125,8 +128,8 @@ def _is_of_two(sentence: Sentence) -> bool:
     )
     if last in listed("across"):
         return is_counted or sentence.words[previous].text[0].isdigit()
-    joins = index == len(sentence.words) and sentence.ends_in(index, Kind.JOINS) is not None
-    return joins and is_counted and all(word.text != "=" for word in sentence.words)
+    joins = is_counted and index == len(sentence.words) and sentence.ends_in(index, Kind.JOINS) is not None
+    return joins and all(word.text != "=" for word in sentence.words)
 
 
 def _is_equated(sentence: Sentence) -> bool:

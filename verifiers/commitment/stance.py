@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from enum import StrEnum
 from functools import cache, cached_property
 
-from memory import remember
+from memory import forgets, remember
 from verifiers.commitment.contrasts import contrasts
 from verifiers.commitment.cues import (
     Cue,
@@ -100,7 +100,7 @@ _ENDS_OF_SHORTENED = frozenset(["rox", "mrs", "fig"])
 
 def sentences(text: str, start: int, end: int) -> Iterator["Sentence"]:
     """The sentences between two places, in order. The end of a line ends a sentence."""
-    first = start
+    first, before = start, _read_before(text)
     for stop in _STOP.finditer(text, start, end):
         at, following = stop.span()
         sign = stop[0]
@@ -110,10 +110,36 @@ def sentences(text: str, start: int, end: int) -> Iterator["Sentence"]:
             if may_go_on and _NO_STOP.search(text, max(start, at - 12), at):
                 continue
         if first < at and not text[first:at].isspace():
-            yield Sentence(text, first, at, sign)
+            yield _once(before, text, first, at, sign)
         first = following
     if text[first:end].strip():
-        yield Sentence(text, first, end, "")
+        yield _once(before, text, first, end, "")
+
+
+def _once(before: "dict[_Key, Sentence]", text: str, start: int, end: int, stop: str) -> "Sentence":
+    if (sentence := before.get((start, end, stop))) is None:
+        if len(before) >= _MAX_SENTENCES:
+            before.clear()
+        sentence = before[start, end, stop] = Sentence(text, start, end, stop)
+    return sentence
+
+
+def _read_before(text: str) -> "dict[_Key, Sentence]":
+    """The sentences of a text that were made before, so that their words and cues are read once, whichever rule asks."""
+    for kept, table in _recent:
+        if kept is text:
+            return table
+    fresh: dict[_Key, Sentence] = {}
+    _recent[:] = [(text, fresh), *_recent[: _MAX_RECENT - 1]]
+    return fresh
+
+
+_MAX_RECENT, _MAX_SENTENCES = 2, 128
+_Key = tuple[int, int, str]
+"""Start, end and stop of a sentence."""
+_recent: list[tuple[str, "dict[_Key, Sentence]"]] = []
+"""The last texts with their sentences. Rules read a text one after the other, and short texts made of it between."""
+forgets(_recent.clear)
 
 
 def last_sentence(text: str, start: int, end: int, *, has_words: bool = False) -> "Sentence | None":
@@ -1250,9 +1276,9 @@ def sentence_at(text: str, index: int, start: int, end: int) -> Sentence:
             return (
                 sentence
                 if sentence.end < stop or sentence.stop
-                else Sentence(text, sentence.start, sentence.end, "\n" if stop < end else "")
+                else _once(_read_before(text), text, sentence.start, sentence.end, "\n" if stop < end else "")
             )
-    return Sentence(text, first, stop, "\n")
+    return _once(_read_before(text), text, first, stop, "\n")
 
 
 @remember(512)

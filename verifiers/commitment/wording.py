@@ -71,13 +71,16 @@ def begins_with(text: str, start: int, end: int, *kinds: Kind) -> bool:
 
 def ends_with(text: str, *kinds: Kind) -> bool:
     """Whether a text ends in a phrase that has one of some kinds."""
-    if not text[-1:].isalpha():
-        return False
-    letters = _LAST_LETTERS.search(text, len(text) - _MAX_WORD_CHARS)
-    if letters and text.isascii() and "\\" not in text and letters[0].lower() not in _endings(*kinds):
+    if not text[-1:].isalpha() or not may_end_with(text, *kinds):
         return False
     phrase = words(text)
     return any(cue.stop == len(phrase) and cue.kind in kinds for cue in cues(phrase))
+
+
+def may_end_with(text: str, *kinds: Kind) -> bool:
+    """Whether a text that ends in a letter may end in a phrase of some kinds, by its last letters alone."""
+    letters = _LAST_LETTERS.search(text, len(text) - _MAX_WORD_CHARS)
+    return not letters or not text.isascii() or "\\" in text or letters[0].lower() in _endings(*kinds)
 
 
 _LETTER = re.compile(r"[^\W\d_]")
