@@ -23,6 +23,7 @@ OWN_TABLES = {
     "verifiers.commitment.cues.alone",
     "verifiers.commitment.cues.listed",
     "verifiers.commitment.glance._of_kinds",
+    "verifiers.commitment.glance._opinion",
     "verifiers.commitment.retraction._table",
     "verifiers.commitment.slots._terms",
     "verifiers.commitment.slots.openings_of",

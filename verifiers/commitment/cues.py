@@ -284,10 +284,11 @@ def _told_by_several(texts: Sequence[str], hits: Sequence[tuple[Cue, int]]) -> i
     """The languages, one bit each, of which several words stand together that tell nothing alone: "la … est … ou"."""
     by_language: dict[int, set[str]] = {}
     for cue, limit in hits:
-        for bit in range(limit.bit_length()):
-            if limit >> bit & 1 and len(texts[cue.first]) > 1:
-                by_language.setdefault(bit, set()).add(texts[cue.first])
-    return sum(1 << bit for bit, terms in by_language.items() if len(terms) >= _SEVERAL)
+        while limit and len(texts[cue.first]) > 1:
+            bit = limit & -limit
+            by_language.setdefault(bit, set()).add(texts[cue.first])
+            limit ^= bit
+    return sum(bit for bit, terms in by_language.items() if len(terms) >= _SEVERAL)
 
 
 def _is_foreign(phrase: Sequence[Word]) -> bool:

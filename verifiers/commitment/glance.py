@@ -35,6 +35,8 @@ _OF_OTHERS = (
     "surnames",
 )
 """The slots that tell of somebody or of something else; no opinion of others is without one of them, or a name."""
+_TELLS = ("by", "gets", "holds", "puts", "says")
+_ANSWER = frozenset([Kind.ANSWER])
 
 
 def tokens(text: str, start: int, end: int) -> Tokens | None:
@@ -59,9 +61,11 @@ def may_hold(members: Tokens | None, kinds: Set[Kind]) -> bool:
 
 def may_tell_opinion(members: Tokens | None, text: str, start: int, end: int) -> bool:
     """Whether a text of some words may tell the opinion of somebody else."""
-    if members is None or _holds(members, _of_others()):
+    if members is None or _holds(members, _opinion(_OF_OTHERS)):
         return True
-    return any(name.lower() not in vocabulary() for name in _NAME.findall(text, start, end))
+    # Somebody with a name tells an opinion by a verb, or has an answer.
+    is_told = _holds(members, _opinion(_TELLS)) or may_hold(members, _ANSWER)
+    return is_told and any(name.lower() not in vocabulary() for name in _NAME.findall(text, start, end))
 
 
 Table = Mapping[bytes, Sequence[Tokens]]
@@ -79,10 +83,10 @@ def _of_kinds(kinds: Set[Kind]) -> Table:
 
 
 @cache
-def _of_others() -> Table:
+def _opinion(slots: Sequence[str]) -> Table:
     tables = [slotted("opinion", language) for language in languages()]
     members = chain.from_iterable(terms for table in tables for terms in table.values())
-    return _by_rarest(phrase for phrase, slot in members if slot in _OF_OTHERS)
+    return _by_rarest(phrase for phrase, slot in members if slot in slots)
 
 
 def _by_rarest(phrases: Iterable[Sequence[str]]) -> Table:
