@@ -291,7 +291,7 @@ def _standing(
     if extraction.channel in _FORMS and (lead := stance_of_lead(response, segment.start, extraction.span)) is not None:
         note(response, extraction.channel, extraction.span, lead)
         return msgspec.structs.replace(extraction, answer=None, span=None, reason="no_answer")
-    if is_last(response, extraction.span[1]) and not _has_bracket(extraction.answer or ""):
+    if is_last(response, extraction.span[1]) and _BRACKET.search(extraction.answer or "") is None:
         return extraction
     if extraction.channel in _MARKS and replacement(response, extraction.span[1], extraction.answer or "") is not None:
         return extraction
@@ -343,11 +343,8 @@ def _is_concluded(response: str, start: int, later: Extraction, *, is_result: bo
     return ends_in_result(sentence, first) and not any(word.text[0].isdigit() for word in sentence.words[:first])
 
 
-def _has_bracket(answer: str) -> bool:
-    return any(bracket in answer for bracket in "(（[【")
-
-
 _UNIT_CHARS = 40
+_BRACKET = re.compile(r"[(（\[【]")
 _CONCLUDES = frozenset([Kind.SO, Kind.IS, Kind.IT])
 
 
