@@ -121,6 +121,9 @@ def _once(before: "dict[_Key, Sentence]", text: str, start: int, end: int, stop:
         if len(before) >= _MAX_SENTENCES:
             before.clear()
         sentence = before[start, end, stop] = Sentence(text, start, end, stop)
+        if start < sentence.heard_from:
+            heard = before.setdefault((sentence.heard_from, end, _HEARD), sentence)
+            vars(sentence).update(vars(heard) | {"start": start, "stop": stop})
     return sentence
 
 
@@ -137,6 +140,8 @@ def _read_before(text: str) -> "dict[_Key, Sentence]":
 _MAX_RECENT, _MAX_SENTENCES = 2, 128
 _Key = tuple[int, int, str]
 """Start, end and stop of a sentence."""
+_HEARD = "heard"
+"""In place of the stop: any sentence with these words. In a long line each search begins elsewhere, and hears the same words."""
 _recent: list[tuple[str, "dict[_Key, Sentence]"]] = []
 """The last texts with their sentences. Rules read a text one after the other, and short texts made of it between."""
 forgets(_recent.clear)
