@@ -40,7 +40,11 @@ def _denial(text: str, start: int, span: tuple[int, int], end: int) -> Stance | 
     asks = sentence.asks
     if asks and not is_affirmed(text, sentence.end, end):
         return Stance.HEDGED
-    is_judged = sentence.may_hold(_JUDGES) or not has_words(text, span[0], span[1], _FEWEST_WORDS)
+    is_judged = (
+        sentence.may_hold(_JUDGES)
+        or sentence.may_be_bound(span)
+        or not has_words(text, span[0], span[1], _FEWEST_WORDS)
+    )
     if not (asks or is_judged or sentence.begins_unreal or _WORD_BEHIND.match(text, span[1], sentence.end)):
         return None
     if sentence.bounds(span) and not sentence.tells_need(span):
@@ -57,7 +61,7 @@ def _denial(text: str, start: int, span: tuple[int, int], end: int) -> Stance | 
     return Stance.HEDGED if sentence.trails_off(span) else None
 
 
-_JUDGES = DENIES | {Kind.BOUND, Kind.IF}
+_JUDGES = DENIES | {Kind.IF}
 _FEWEST_WORDS = 5
 r"""Those of `\boxed{5}`. A shorter mark may be one that a sign before it judges."""
 

@@ -23,7 +23,7 @@ from verifiers.commitment.cues import (
     words,
 )
 from verifiers.commitment.exceptions import is_exception
-from verifiers.commitment.glance import Tokens, may_hold, may_tell_opinion, tokens
+from verifiers.commitment.glance import Tokens, may_end_in, may_hold, may_tell_opinion, tokens
 from verifiers.commitment.language import languages_of
 from verifiers.commitment.moods import is_conditional, unreal_places
 from verifiers.commitment.opinions import Opinions, answering, at_marks, erring, opinions
@@ -1119,6 +1119,11 @@ class Sentence:
         """Whether a mention is a limit: "at least 3", "between 2 and 3"."""
         return self._bound_before(span) is not None
 
+    def may_be_bound(self, span: Span) -> bool:
+        """Whether a mark may be a limit, by the words before it; this reads no cues."""
+        head = self.text[max(self.heard_from, span[0] - _MAX_HEAD_CHARS) : span[0]].rstrip(_BEFORE_MARKS)
+        return may_end_in(self._tokens, head, Kind.BOUND)
+
     def _bound_before(self, span: Span) -> Cue | None:
         if Kind.BOUND not in self.kinds:
             return None
@@ -1212,6 +1217,8 @@ def _last_of_beside() -> frozenset[str]:
 
 _NAMED = frozenset([Kind.ANSWER, Kind.NOUN])
 _MAX_BESIDE_WORDS = 4
+_MAX_HEAD_CHARS = 40
+_BEFORE_MARKS = " \t\n$*_`([{\\"
 _OPENING = frozenset([Kind.IF, Kind.BUT, Kind.OR, Kind.MAYBE])
 _WAVERS = frozenset([Kind.MAYBE, Kind.LIKELY, Kind.DOUBT])
 _MAY_WAVER = _WAVERS | {Kind.NOT}
