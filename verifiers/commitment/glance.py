@@ -12,7 +12,7 @@ from itertools import chain
 from verifiers.commitment.contrasts import denials
 from verifiers.commitment.cues import Kind, languages, shortest, vocabulary, words
 from verifiers.commitment.slots import slotted
-from verifiers.commitment.wording import single, spoken
+from verifiers.commitment.wording import last_letters, single, spoken
 
 Tokens = frozenset[bytes]
 """Words in ASCII. Bytes are cut into words in a third of the time that texts take."""
@@ -22,7 +22,6 @@ _NOT = b"n't"
 _BOX = b"["
 """The only phrase of signs begins with it: the empty box of a list, "[ ]"."""
 _NAME = re.compile(r"(?<![A-Za-z])[A-Z][a-z]{1,30}(?![A-Za-z])")
-_LAST_LETTERS = re.compile(r"[A-Za-z]+\Z")
 _OF_OTHERS = (
     "who",
     "own",
@@ -63,10 +62,10 @@ def may_hold(members: Tokens | None, kinds: Set[Kind]) -> bool:
 
 def may_end_in(members: Tokens | None, head: str, kind: Kind) -> bool:
     """Whether a text of some words may have a phrase of a kind, or a number of a list that follows it, at the end of its `head`."""
-    letters = _LAST_LETTERS.search(head)
-    if members is None or letters is None or "\\" in head or letters[0].lower() in single(Kind.JOINS):
+    letters = last_letters(head)
+    if members is None or not letters or "\\" in head or letters in single(Kind.JOINS):
         return may_hold(members, frozenset([kind]))
-    return any(members.issuperset(phrase) for phrase in _by_last(kind).get(letters[0].lower().encode(), ()))
+    return any(members.issuperset(phrase) for phrase in _by_last(kind).get(letters.encode(), ()))
 
 
 def may_tell_opinion(members: Tokens | None, text: str, start: int, end: int) -> bool:
@@ -97,8 +96,8 @@ def _by_last(kind: Kind) -> Table:
     """The words of phrases by the letters that they end in."""
     table: dict[bytes, list[Tokens]] = {}
     for phrase in spoken(kind):
-        if phrase.isascii() and (letters := _LAST_LETTERS.search(phrase)):
-            table.setdefault(letters[0].lower().encode(), []).append(_bare([word.text for word in words(phrase)]))
+        if phrase.isascii() and (letters := last_letters(phrase)):
+            table.setdefault(letters.encode(), []).append(_bare([word.text for word in words(phrase)]))
     return table
 
 
