@@ -40,8 +40,10 @@ def _denial(text: str, start: int, span: tuple[int, int], end: int) -> Stance | 
     asks = sentence.asks
     if asks and not is_affirmed(text, sentence.end, end):
         return Stance.HEDGED
-    is_judged = sentence.may_hold(_JUDGES) or not has_words(text, span[0], span[1], _FEWEST_WORDS)
-    if not (asks or is_judged or sentence.begins_unreal or _WORD_BEHIND.match(text, span[1], sentence.end)):
+    is_judged = sentence.may_hold(_JUDGES) and (sentence.may_hold(_DENIES_OR_IF) or sentence.may_be_bound(span))
+    is_judged = is_judged or not has_words(text, span[0], span[1], _FEWEST_WORDS)
+    goes_on = _WORD_BEHIND.match(text, span[1], sentence.end) is not None
+    if not (asks or is_judged or sentence.begins_unreal or (goes_on and sentence.may_trail_off())):
         return None
     if sentence.bounds(span) and not sentence.tells_need(span):
         return Stance.DENIED
@@ -50,14 +52,15 @@ def _denial(text: str, start: int, span: tuple[int, int], end: int) -> Stance | 
     first, stop = sentence.place(span)
     if not asks and _is_unmet(sentence, span, end, is_told=sentence.is_announced(first)):
         return Stance.SUPPOSED
-    if asks or _WORD_BEHIND.match(text, span[1], sentence.end) is None:
+    if asks or not goes_on:
         return None
     if sentence.is_told_of(stop, is_mark=True):
         return Stance.ATTRIBUTED
     return Stance.HEDGED if sentence.trails_off(span) else None
 
 
-_JUDGES = DENIES | {Kind.BOUND, Kind.IF}
+_DENIES_OR_IF = DENIES | {Kind.IF}
+_JUDGES = _DENIES_OR_IF | {Kind.BOUND}
 _FEWEST_WORDS = 5
 r"""Those of `\boxed{5}`. A shorter mark may be one that a sign before it judges."""
 

@@ -10,8 +10,9 @@ from functools import cache
 from itertools import chain
 
 from verifiers.commitment.contrasts import denials
-from verifiers.commitment.cues import Kind, languages, shortest, vocabulary
+from verifiers.commitment.cues import Kind, languages, shortest, vocabulary, words
 from verifiers.commitment.slots import slotted
+from verifiers.commitment.wording import last_letters, single, spoken
 
 Tokens = frozenset[bytes]
 """Words in ASCII. Bytes are cut into words in a third of the time that texts take."""
@@ -59,6 +60,14 @@ def may_hold(members: Tokens | None, kinds: Set[Kind]) -> bool:
     return members is None or _holds(members, _of_kinds(frozenset(kinds)))
 
 
+def may_end_in(members: Tokens | None, head: str, kind: Kind) -> bool:
+    """Whether a text of some words may have a phrase of a kind, or a number of a list that follows it, at the end of its `head`."""
+    letters = last_letters(head)
+    if members is None or not letters or "\\" in head or letters in single(Kind.JOINS):
+        return may_hold(members, frozenset([kind]))
+    return any(members.issuperset(phrase) for phrase in _by_last(kind).get(letters.encode(), ()))
+
+
 def may_tell_opinion(members: Tokens | None, text: str, start: int, end: int) -> bool:
     """Whether a text of some words may tell the opinion of somebody else."""
     if members is None or _holds(members, _opinion(_OF_OTHERS)):
@@ -80,6 +89,16 @@ def _holds(members: Tokens, table: Table) -> bool:
 def _of_kinds(kinds: Set[Kind]) -> Table:
     single = [(word,) for word in denials() if Kind.NOT in kinds]
     return _by_rarest([*shortest(kinds), *single])
+
+
+@cache
+def _by_last(kind: Kind) -> Table:
+    """The words of phrases by the letters that they end in."""
+    table: dict[bytes, list[Tokens]] = {}
+    for phrase in spoken(kind):
+        if phrase.isascii() and (letters := last_letters(phrase)):
+            table.setdefault(letters.encode(), []).append(_bare([word.text for word in words(phrase)]))
+    return table
 
 
 @cache

@@ -23,7 +23,7 @@ from verifiers.commitment.cues import (
     words,
 )
 from verifiers.commitment.exceptions import is_exception
-from verifiers.commitment.glance import Tokens, may_hold, may_tell_opinion, tokens
+from verifiers.commitment.glance import Tokens, may_end_in, may_hold, may_tell_opinion, tokens
 from verifiers.commitment.language import languages_of
 from verifiers.commitment.moods import is_conditional, unreal_places
 from verifiers.commitment.opinions import Opinions, answering, at_marks, erring, opinions
@@ -118,9 +118,17 @@ def sentences(text: str, start: int, end: int) -> Iterator["Sentence"]:
 
 def _once(before: "dict[_Key, Sentence]", text: str, start: int, end: int, stop: str) -> "Sentence":
     if (sentence := before.get((start, end, stop))) is None:
-        if len(before) >= _MAX_SENTENCES:
-            before.clear()
-        sentence = before[start, end, stop] = Sentence(text, start, end, stop)
+        sentence = _keep(before, (start, end, stop), Sentence(text, start, end, stop))
+        if start < sentence.heard_from:
+            heard = before.setdefault((sentence.heard_from, end, _HEARD), sentence)
+            vars(sentence).update(vars(heard) | {"start": start, "stop": stop})
+    return sentence
+
+
+def _keep(before: "dict[_Key, Sentence]", key: "_Key", sentence: "Sentence") -> "Sentence":
+    if len(before) >= _MAX_SENTENCES:
+        before.clear()
+    before[key] = sentence
     return sentence
 
 
@@ -137,6 +145,10 @@ def _read_before(text: str) -> "dict[_Key, Sentence]":
 _MAX_RECENT, _MAX_SENTENCES = 2, 128
 _Key = tuple[int, int, str]
 """Start, end and stop of a sentence."""
+_LAST, _LAST_WITH_WORDS = "last", "last with words"
+"""In place of the stop: the last sentence between two places."""
+_HEARD = "heard"
+"""In place of the stop: any sentence with these words. In a long line each search begins elsewhere, and hears the same words."""
 _recent: list[tuple[str, "dict[_Key, Sentence]"]] = []
 """The last texts with their sentences. Rules read a text one after the other, and short texts made of it between."""
 forgets(_recent.clear)
@@ -144,6 +156,14 @@ forgets(_recent.clear)
 
 def last_sentence(text: str, start: int, end: int, *, has_words: bool = False) -> "Sentence | None":
     """The last sentence between two places; with `has_words`, the last one that has letters or digits. Only its line is read."""
+    before, key = _read_before(text), (start, end, _LAST_WITH_WORDS if has_words else _LAST)
+    if (kept := before.get(key)) is not None:
+        return kept
+    sentence = _last_sentence(text, start, end, has_words)
+    return None if sentence is None else _keep(before, key, sentence)
+
+
+def _last_sentence(text: str, start: int, end: int, has_words: bool) -> "Sentence | None":
     stop = end
     while stop > start:
         line = max(start, text.rfind("\n", start, stop))
@@ -196,6 +216,11 @@ class Sentence:
     def may_tell_opinion(self) -> bool:
         """Whether the sentence may tell the opinion of somebody else; this reads no cues."""
         return may_tell_opinion(self._tokens, self.text, self.heard_from, self.end)
+
+    def may_trail_off(self) -> bool:
+        """Whether the sentence may end in a doubt, a concession or somebody's opinion; this reads no cues."""
+        concedes = self._tokens is None or not self._tokens.isdisjoint(_although())
+        return concedes or self.may_hold(_MAY_TRAIL) or self.may_tell_opinion()
 
     @cached_property
     def cues(self) -> Sequence[Cue]:
@@ -1114,6 +1139,11 @@ class Sentence:
         """Whether a mention is a limit: "at least 3", "between 2 and 3"."""
         return self._bound_before(span) is not None
 
+    def may_be_bound(self, span: Span) -> bool:
+        """Whether a mark may be a limit, by the words before it; this reads no cues."""
+        head = self.text[max(self.heard_from, span[0] - _MAX_HEAD_CHARS) : span[0]].rstrip(_BEFORE_MARKS)
+        return may_end_in(self._tokens, head, Kind.BOUND)
+
     def _bound_before(self, span: Span) -> Cue | None:
         if Kind.BOUND not in self.kinds:
             return None
@@ -1201,17 +1231,25 @@ def _limits() -> frozenset[str]:
 
 
 @cache
+def _although() -> frozenset[bytes]:
+    return frozenset(word.encode() for word in listed("although"))
+
+
+@cache
 def _last_of_beside() -> frozenset[str]:
     return frozenset(phrase.split()[-1] for phrase in listed("beside") | listed("contrary"))
 
 
 _NAMED = frozenset([Kind.ANSWER, Kind.NOUN])
 _MAX_BESIDE_WORDS = 4
+_MAX_HEAD_CHARS = 40
+_BEFORE_MARKS = " \t\n$*_`([{\\"
 _OPENING = frozenset([Kind.IF, Kind.BUT, Kind.OR, Kind.MAYBE])
 _WAVERS = frozenset([Kind.MAYBE, Kind.LIKELY, Kind.DOUBT])
 _MAY_WAVER = _WAVERS | {Kind.NOT}
 _PREFERS = frozenset([Kind.CHOOSE, Kind.FITS, Kind.SO, Kind.ANSWER, Kind.CALLED])
 _TRAILS = frozenset([Kind.MAYBE, Kind.NOT])
+_MAY_TRAIL = _TRAILS | {Kind.BUT, Kind.SAID}
 _TRAIL_ENDS = frozenset([Kind.IS, Kind.OR, Kind.JOINS, Kind.BECAUSE, Kind.SO, Kind.BUT, Kind.IF])
 _PAUSES = frozenset(",，、،;；:：—–-()（）[]}$\\")
 _MAX_TRAIL_WORDS = 4

@@ -19,10 +19,15 @@ _MARKS = ("\\boxed", "<answer", "####")
 _CASE = re.compile(r"(?<![A-Za-z\\\d])(?P<name>[A-Za-z])\s?=\s?(?P<value>[-−]?\d[\d.,/]{0,12})(?<=\d)[\s$)]{0,3}")
 _CLOSES = ("}", ">")
 _BEHIND_CHARS = 16
+_STOPS = frozenset("\n.!?…。．！？｡।؟")
+"""The signs that may end a sentence."""
 
 
 def without_unreal(text: str, start: int, end: int) -> int:
     """The end of a part of a text before such a sentence, if the text has figures before it, and no mark within."""
+    mark = max(text.rfind(mark, max(start, end - _MAX_CHARS), end) for mark in _MARKS)
+    if mark >= 0 and _STOPS.isdisjoint(text[mark:end].rstrip(" \n.")):
+        return end
     last = _last(text, start, end)
     if last is None or not start < last.start or any(text.find(mark, last.start, end) >= 0 for mark in _MARKS):
         return end
@@ -36,6 +41,9 @@ def without_unreal(text: str, start: int, end: int) -> int:
 
 def without_case(text: str, origin: int, end: int) -> int:
     """The end of a part of a text before a last sentence that tells of a case which nothing before it names."""
+    line = text[max(origin, end - _MAX_CHARS) : end].rstrip().rpartition("\n")[2]
+    if "=" not in line and any(map(str.isalnum, line)):
+        return end
     last = _last(text, origin, end)
     case = None if last is None or text.find("=", last.start, end) < 0 else _case(last)
     if last is None or case is None:

@@ -79,8 +79,14 @@ def ends_with(text: str, *kinds: Kind) -> bool:
 
 def may_end_with(text: str, *kinds: Kind) -> bool:
     """Whether a text that ends in a letter may end in a phrase of some kinds, by its last letters alone."""
+    letters = last_letters(text)
+    return not letters or not text.isascii() or "\\" in text or letters in _endings(*kinds)
+
+
+def last_letters(text: str) -> str:
+    """The ASCII letters that a text ends in, in lower case."""
     letters = _LAST_LETTERS.search(text, len(text) - _MAX_WORD_CHARS)
-    return not letters or not text.isascii() or "\\" in text or letters[0].lower() in _endings(*kinds)
+    return letters[0].lower() if letters else ""
 
 
 _LETTER = re.compile(r"[^\W\d_]")
