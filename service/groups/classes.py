@@ -114,6 +114,8 @@ class Partition:
     """The pairs whose comparison has a result."""
     _unplaced: list[str] = field(default_factory=list)
     """Answers without a ballot."""
+    _incomparable: list[list[int]] = field(default_factory=list)
+    """The ballots of answers that are too long to be compared."""
     _latest: str | None = None
     """The reference whose ballot is being made."""
     _asked: int = 0
@@ -160,6 +162,7 @@ class Partition:
                 self._open.setdefault(name, []).append(at)
         incomparable = [answer for answer in self._open if answer not in texts and answer not in keys]
         self.ballots = [self._open.pop(answer) for answer in sorted(incomparable)]
+        self._incomparable = [*self.ballots]
         names = sorted(self._open, key=lambda answer: (-len(self._open[answer]), answer))
         self._open = {answer: self._open[answer] for answer in names}
         self._written, self._keyed = texts, {answer for answer in names if answer in keys}
@@ -237,7 +240,12 @@ class Partition:
                     self._equals[reference].add(answer)
 
     def finish(self) -> None:
-        """Put the ballots in order, and make classes of them."""
+        """Put the ballots in order, and make classes of them. Long answers may be equal, which matters if all of them would
+        be as many as the largest class of others.
+        """
+        largest = max((len(ballot) for ballot in self.ballots if ballot not in self._incomparable), default=0)
+        if len(self._incomparable) > 1 and sum(map(len, self._incomparable)) >= largest:
+            self.unsettled.update(*self._incomparable)
         placed: set[int] = set()
         for ballot in sorted(self.ballots, key=len, reverse=True):
             if members := [at for at in ballot if at not in placed]:

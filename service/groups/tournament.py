@@ -4,7 +4,8 @@ A comparison that gave no result is dropped and counted, and takes no part in an
 whose thinking never ends, loses against every other without a question, and two such are equal.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -14,7 +15,7 @@ from service.groups import pairings
 from service.groups.pairings import Pair
 from service.groups.ratings import BEST, RANKING, WORST, Game, as_score, levelled, rate
 from service.groups.schemas import Group, GroupResult, Member, Tournament
-from service.groups.shown import history
+from service.groups.shown import Shown, history
 from service.scoring.prepared_item import decoded_params
 from service.wire import Result, ScoreItem, encode
 from verifiers.base import InvalidItem
@@ -34,6 +35,8 @@ class Contest:
     """The final answer of each response."""
     options: Tournament
     seed: int | None = None
+    unread: Collection[int] = ()
+    """The positions of responses that nobody can compare."""
     params: dict[str, Any] = field(default_factory=dict)
     games: list[Game] = field(default_factory=list)
     faults: list[tuple[Pair, Result]] = field(default_factory=list)
@@ -47,17 +50,23 @@ class Contest:
     texts: Sequence[str] = field(init=False)
     """The answers in that order."""
     _playing: list[int] = field(init=False)
-    """The places that pairs are made of: of the rating `scores`, those with a text."""
+    """The places that pairs are made of: those that can be read, and of the rating `scores` have a text."""
     _rounds: int = 0
     _last: int = field(init=False)
     """Rounds of the tournament. Those of a swiss one beyond the usual have two halves."""
     _met: set[frozenset[int]] = field(default_factory=set)
+    _lead: Counter[int] = field(default_factory=Counter)
+    """How much more often each was first in a pair than second."""
 
     def __post_init__(self) -> None:
         self.order = pairings.drawn(self.given, self.seed)
         self.texts = [self.given[at] for at in self.order]
         is_scored = self.options.rating == "scores"
-        self._playing = [seat for seat, text in enumerate(self.texts) if text or not is_scored]
+        self._playing = [
+            seat
+            for seat, at in enumerate(self.order)
+            if at not in self.unread and (self.given[at] or not is_scored)
+        ]
         usual = pairings.usual_rounds(len(self._playing))
         rounds = self.options.rounds or usual
         self._last = max(rounds, 2 * rounds - usual) if self.options.pairs == "swiss" else 1
@@ -77,6 +86,10 @@ class Contest:
             pairs = pairings.swiss_round([points[seat] for seat in playing], self._met, self._rounds)
         else:
             pairs = self._conflicts()
+        if self.options.pairs == "swiss":
+            pairs = [(first, second) if self._lead[first] <= self._lead[second] else (second, first) for first, second in pairs]
+            self._lead.update(first for first, _ in pairs)
+            self._lead.subtract(second for _, second in pairs)
         self._rounds += 1
         self._met.update(map(frozenset, pairs))
         pairs = [(playing[first], playing[second]) for first, second in pairs]
@@ -201,12 +214,12 @@ class Contest:
 
 
 async def play(
-    groups: Sequence[Group], texts: Sequence[Sequence[str]], options: Tournament, judge: Judge, seed: int | None
+    groups: Sequence[Group], views: Sequence[Shown], options: Tournament, judge: Judge, seed: int | None
 ) -> list[Contest]:
     """Compare the responses of each group. The pairs of one round of all groups are judged together."""
     contests, pace = list[Contest](), Pace()
-    for group, group_texts in zip(groups, texts, strict=True):
-        contests.append(Contest(group, group_texts, options, seed))
+    for group, view in zip(groups, views, strict=True):
+        contests.append(Contest(group, view.texts, options, seed, view.unread))
         contests[-1].message = _problem(contests[-1])
         await pace.keep()
     going = [contest for contest in contests if not contest.is_over]
