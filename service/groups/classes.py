@@ -25,7 +25,7 @@ from pydantic import ValidationError
 
 from service.groups.schemas import Group
 from service.scoring.prepared_item import decoded_params
-from service.wire import Result, ScoreItem, encode
+from service.wire import ABSENT, Result, ScoreItem, encode
 from verifiers.base import MAX_DETAIL_TEXT_CHARS, InvalidItem
 from verifiers.code import told
 from verifiers.commitment.latex import untexted
@@ -66,6 +66,8 @@ MAX_COMPARISONS: Final = 12
 """The most comparisons for each response of a group: all pairs, if there are up to 23."""
 _LISTED: Final = (CODE, "multiple_choice")
 """The verifiers whose answers are outputs or labels, not words of the model."""
+_OF_UNEQUAL: Final = ("edit_distance",)
+"""Parameters that score answers which are not equal: classes have no use for these."""
 WRONG_FORM: Final = "wrong_form"
 _NO_ANSWER: Final = "no_answer"
 _SILENT: Final = "no_response"
@@ -102,7 +104,8 @@ class Partition:
     message: str = ""
     """Why the group cannot be judged."""
     params: Mapping[str, Any] = field(default_factory=dict)
-    """The parameters of the group, decoded."""
+    """The parameters of the group, decoded, but for those of answers that are not equal."""
+    params_json: msgspec.Raw = ABSENT
     _open: dict[str, list[int]] = field(default_factory=dict)
     """The positions of each answer that can be compared; the most frequent first."""
     _written: Mapping[str, str] = field(default_factory=dict)
@@ -310,7 +313,11 @@ class Classes:
             partition.message = f"classes of answers need a verifier with an equality, one of {names}, and no recipe"
             return partition
         try:
-            partition.params = decoded_params(bytes(group.params))
+            params = decoded_params(bytes(group.params))
+            partition.params = {name: value for name, value in params.items() if name not in _OF_UNEQUAL}
+            partition.params_json = (
+                group.params if params == partition.params else msgspec.Raw(encode(partition.params))
+            )
         except InvalidItem as error:
             partition.message = str(error)
             return partition
@@ -414,7 +421,7 @@ class Classes:
 
     def _item(self, partition: Partition, response: Any, reference: msgspec.Raw) -> ScoreItem:
         item = ScoreItem(response, verifier=partition.group.verifier, prompt=partition.group.prompt)
-        item.reference, item.params = reference, partition.group.params
+        item.reference, item.params = reference, partition.params_json
         return item
 
 

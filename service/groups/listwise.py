@@ -7,7 +7,7 @@ import msgspec
 from service.groups import pairings
 from service.groups.ratings import levelled
 from service.groups.schemas import Group, GroupResult, Member
-from service.groups.tournament import JUDGE, Judge, problem_for_judge
+from service.groups.tournament import JUDGE, NO_GAME, Judge, problem_for_judge
 from service.scoring.prepared_item import decoded_params
 from service.wire import Result, ScoreItem, encode
 from verifiers.judge.parameters import MAX_OTHERS
@@ -24,7 +24,11 @@ async def score(
     `seed` draws the order of the list.
     """
     problems = [_problem(group, row) for group, row in zip(groups, texts, strict=True)]
-    ready = [at for at, problem in enumerate(problems) if not problem and any(texts[at])]
+    ready = [
+        at
+        for at, problem in enumerate(problems)
+        if not problem and any(texts[at]) and len(texts[at]) >= pairings.FEWEST
+    ]
     orders = {at: pairings.drawn(texts[at], seed) for at in ready}
     items = [_item(groups[at], [texts[at][position] for position in orders[at] if texts[at][position]]) for at in ready]
     results = dict(zip(ready, await judge(items) if items else (), strict=True))
@@ -36,8 +40,8 @@ async def score(
 
 def _problem(group: Group, texts: Sequence[str]) -> str:
     """Why the group cannot be judged; empty if it can."""
-    if not pairings.FEWEST <= len(texts) <= MAX_OTHERS + 1:
-        return f"responses: a list has from {pairings.FEWEST} to {MAX_OTHERS + 1}, found {len(texts)}"
+    if len(texts) > MAX_OTHERS + 1:
+        return f"responses: a list has at most {MAX_OTHERS + 1}, found {len(texts)}"
     return problem_for_judge(group, "others", "mode")
 
 
@@ -53,6 +57,8 @@ def _result(
 ) -> GroupResult:
     if problem:
         return GroupResult.invalid(name, len(texts), problem)
+    if len(texts) < pairings.FEWEST:
+        return GroupResult.unjudged(name, len(texts), "failed", NO_GAME, "a comparison needs two responses")
     if result is not None and result.status != "ok":
         message = str(result.detail.get("message", ""))
         if result.status == "failed":

@@ -23,7 +23,7 @@ from verifiers.pace import Pace
 
 Judge = Callable[[Sequence[ScoreItem]], Awaitable[Sequence[Result]]]
 JUDGE: Final = "judge"
-_NO_GAME: Final = "no_comparison"
+NO_GAME: Final = "no_comparison"
 
 
 @dataclass(slots=True)
@@ -63,9 +63,7 @@ class Contest:
         self.texts = [self.given[at] for at in self.order]
         is_scored = self.options.rating == "scores"
         self._playing = [
-            seat
-            for seat, at in enumerate(self.order)
-            if at not in self.unread and (self.given[at] or not is_scored)
+            seat for seat, at in enumerate(self.order) if at not in self.unread and (self.given[at] or not is_scored)
         ]
         usual = pairings.usual_rounds(len(self._playing))
         rounds = self.options.rounds or usual
@@ -87,7 +85,10 @@ class Contest:
         else:
             pairs = self._conflicts()
         if self.options.pairs == "swiss":
-            pairs = [(first, second) if self._lead[first] <= self._lead[second] else (second, first) for first, second in pairs]
+            pairs = [
+                (first, second) if self._lead[first] <= self._lead[second] else (second, first)
+                for first, second in pairs
+            ]
             self._lead.update(first for first, _ in pairs)
             self._lead.subtract(second for _, second in pairs)
         self._rounds += 1
@@ -159,10 +160,10 @@ class Contest:
     def result(self, name: str | int) -> GroupResult:
         """The rewards of the group."""
         count = len(self.texts)
-        if not self.message and count < pairings.FEWEST:
-            self.message = "a comparison needs two responses"
         if self.message:
             return GroupResult.invalid(name, count, self.message)
+        if count < pairings.FEWEST:
+            return GroupResult.unjudged(name, count, "failed", NO_GAME, "a comparison needs two responses")
         rated = rate(self.options.rating, count, self.games)
         if self.options.rating == "scores":
             rated = self._with_unasked(rated)
@@ -210,7 +211,7 @@ class Contest:
 
     def _reason(self, position: int) -> str:
         """Why a response has no game."""
-        return next((result.reason for pair, result in self.faults if position in pair), _NO_GAME)
+        return next((result.reason for pair, result in self.faults if position in pair), NO_GAME)
 
 
 async def play(

@@ -218,7 +218,11 @@ CALLS = {"fn_name": "f", "inputs": [[1, 2], [5, 6]], "outputs": [0, 0]}
         (INPUTS, ["print('x' * 5000)", "print('xx' * 2500)", ADDS], [1, 1, 0]),
         (CALLS, ["def f(a, b): pass"] * 2 + ["def f(a, b): return a + b"], [None] * 3),
         (CALLS, ["def f(a, b): return '\\ud800'"] * 2 + ["def f(a, b): return {'\\ud800': 1}"], [1, 1, 0]),
-        (CALLS, ["f = lambda a, b: 2**2000"] * 2 + ["def f(a, b): return 1 << 2000", "def f(a, b): return 0"], [1, 1, 1, 0]),
+        (
+            CALLS,
+            ["f = lambda a, b: 2**2000"] * 2 + ["def f(a, b): return 1 << 2000", "def f(a, b): return 0"],
+            [1, 1, 1, 0],
+        ),
         ({"test_cases": [{"input": 5}]}, ["print('a')", "print('a ')", "print('b')"], [1, 1, 0]),
         (INPUTS, ["print('ab ' * 2000)"] * 2 + ["print(('ab ' * 2000).strip())"] * 2 + ["print(1)"] * 3, [None] * 7),
         (INPUTS, ["print('ab ' * 2000)", "print('ba ' * 2000)"] + ["print(1)"] * 3, [0, 0, 1, 1, 1]),

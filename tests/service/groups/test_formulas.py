@@ -213,7 +213,11 @@ def test_pairs() -> None:
     assert pairings.fixed("all", 5, chunk=2) == [(0, 1), (2, 3), (2, 4), (3, 4)]
     assert pairings.fixed("all", 1, chunk=2) == []
     assert pairings.fixed("baseline", 3, baseline=1) == [(0, 1), (2, 1)]
-    assert pairings.turned([(0, 1), (1, 2), (2, 0)]) == [(0, 1), (2, 1), (2, 0)]
+    for count in range(2, 20):
+        for pairing in ("circular", "all"):
+            games = pairings.turned(pairings.fixed(pairing, count))
+            leads = [sum((first == at) - (second == at) for first, second in games) for at in range(count)]
+            assert max(map(abs, leads)) <= (pairing == "all" and count % 2 == 0)
 
 
 @given(st.integers(3, 20), st.randoms(use_true_random=False))
