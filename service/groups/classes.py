@@ -25,7 +25,7 @@ from pydantic import ValidationError
 
 from service.groups.schemas import Group
 from service.scoring.prepared_item import decoded_params
-from service.wire import ABSENT, Result, ScoreItem, encode
+from service.wire import Result, ScoreItem, encode
 from verifiers.base import MAX_DETAIL_TEXT_CHARS, InvalidItem
 from verifiers.code import told
 from verifiers.commitment.latex import untexted
@@ -105,7 +105,7 @@ class Partition:
     """Why the group cannot be judged."""
     params: Mapping[str, Any] = field(default_factory=dict)
     """The parameters of the group, decoded, but for those of answers that are not equal."""
-    params_json: msgspec.Raw = ABSENT
+    params_json: msgspec.Raw = field(default_factory=msgspec.Raw)
     _open: dict[str, list[int]] = field(default_factory=dict)
     """The positions of each answer that can be compared; the most frequent first."""
     _written: Mapping[str, str] = field(default_factory=dict)

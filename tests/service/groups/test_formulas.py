@@ -253,6 +253,18 @@ def test_rounds_beyond_the_usual_have_halves_and_no_more_games(count: int, chanc
     assert len(contest.games) <= (usual + 1) * (count // 2)
 
 
+def test_nobody_is_mostly_shown_first_in_swiss_rounds() -> None:
+    for count in range(4, 14):
+        texts = [str(at) for at in range(count)]
+        contest = Contest(Group(responses=list(texts)), texts, Tournament(pairs="swiss"))
+        leads = [0] * count
+        while not contest.is_over:
+            for first, second in contest.next_pairs():
+                leads[first] += 1
+                leads[second] -= 1
+        assert max(map(abs, leads)) <= 2
+
+
 def test_games_beyond_the_rounds_are_where_results_conflict() -> None:
     """That 5 beats 3 contradicts 4, who beats 5; all others play as 0 > 1 > 2 > 3 > 4 > 5 says."""
     games = [*played([6, 5, 4, 3, 2, 1], [(0, 1), (1, 2), (2, 3), (4, 5), (0, 2)]), Game(3, 5, 0.0)]
