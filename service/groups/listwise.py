@@ -7,7 +7,7 @@ import msgspec
 from service.groups import pairings
 from service.groups.ratings import levelled
 from service.groups.schemas import Group, GroupResult, Member
-from service.groups.tournament import JUDGE, NO_GAME, Judge, problem_for_judge
+from service.groups.tournament import JUDGE, NO_GAME, Judge, explanation, problem_for_judge
 from service.scoring.prepared_item import decoded_params
 from service.wire import Result, ScoreItem, encode
 from verifiers.judge.parameters import MAX_OTHERS
@@ -62,7 +62,9 @@ def _result(
     if result is not None and result.status != "ok":
         message = str(result.detail.get("message", ""))
         if result.status == "failed":
-            return GroupResult.unjudged(name, len(texts), "failed", result.reason, message)
+            refused = GroupResult.unjudged(name, len(texts), "failed", result.reason, message)
+            refused.detail = explanation(result)
+            return refused
         return GroupResult.invalid(name, len(texts), f"{result.reason}: {message}")
     scores = iter(result.detail["scores"] if result is not None else ())
     marks = {position: next(scores) / 10 for position in order if texts[position]}
@@ -70,4 +72,5 @@ def _result(
     members = [
         Member("ok", value, value, "graded" if text else "no_answer") for value, text in zip(values, texts, strict=True)
     ]
-    return GroupResult(id=name, status="ok", reason="graded", members=members)
+    detail = {} if result is None else explanation(result)
+    return GroupResult(id=name, status="ok", reason="graded", members=members, detail=detail)

@@ -146,7 +146,7 @@ class _Scoring:
         self, items: Sequence[ScoreItem], *, is_recorded: bool = False, cache: CacheMode | None = None
     ) -> Sequence[Result]:
         options = self._options
-        is_explained = options.explain and is_recorded
+        is_explained = options.explain and (is_recorded or options.method in ("tournament", "listwise"))
         batch = BatchRequest(items, {}, cache or options.cache, is_explained, self._deadline, is_recorded)
         return (await self._engine.score(batch)).results if items else ()
 

@@ -24,6 +24,7 @@ from verifiers.pace import Pace
 Judge = Callable[[Sequence[ScoreItem]], Awaitable[Sequence[Result]]]
 JUDGE: Final = "judge"
 NO_GAME: Final = "no_comparison"
+_MOST_EXPLAINED: Final = 64
 
 
 @dataclass(slots=True)
@@ -45,6 +46,8 @@ class Contest:
     """Comparisons whose two orders disagree."""
     asked: int = 0
     message: str = ""
+    explained: list[dict[str, Any]] = field(default_factory=list)
+    """What was asked about the first pairs, if the request says `explain`."""
     order: list[int] = field(init=False)
     """The positions of the responses, as they play. Games and pairs count places in this order."""
     texts: Sequence[str] = field(init=False)
@@ -147,6 +150,8 @@ class Contest:
 
     def take(self, pair: Pair, result: Result) -> None:
         """Note the result of a comparison."""
+        if len(self.explained) < _MOST_EXPLAINED and (told := explanation(result)):
+            self.explained.append({"pair": [self.order[seat] for seat in pair], **told})
         if result.status == "invalid":
             self.message = f"{result.reason}: {result.detail.get('message', '')}"
         elif result.status == "failed" or result.score is None:
@@ -185,6 +190,8 @@ class Contest:
             "inconsistent": self.inconsistent,
             "games": [[self.order[game.first], self.order[game.second], game.result] for game in self.games],
         }
+        if self.explained:
+            detail["explained"] = self.explained
         if self.options.rating == "scores":
             detail["scores"] = [
                 [self.order[game.first], self.order[game.second], *game.scores, game.ranking]
@@ -250,6 +257,11 @@ def _problem(contest: Contest) -> str:
     if contest.options.rating == "scores" and (turns := history(group.prompt)):
         contest.params = {"history": turns, **contest.params}
     return ""
+
+
+def explanation(result: Result) -> dict[str, Any]:
+    """What a judge was asked, and what came of it; nothing if that was not asked for."""
+    return {name: result.detail[name] for name in ("asked", "failures") if name in result.detail}
 
 
 def problem_for_judge(group: Group, *reserved: str) -> str:

@@ -238,6 +238,14 @@ def test_programs_with_equal_outputs_are_one_class(
     assert rewards(found) == expected, found
 
 
+def test_equality_does_not_wait_for_distances(served: Any) -> None:
+    """The distance from a power tower takes all the time that there is."""
+    responses = ["\\boxed{10^10^10}", "\\boxed{10^10^10} ", "\\boxed{5}"]
+    group = {"verifier": "math", "params": {"edit_distance": True}, "responses": responses}
+    [found] = groups_of(served, group, method="majority", deadline_s=PATIENCE_S)
+    assert rewards(found) == [1, 1, 0]
+
+
 def test_members_keep_their_own_statuses(served: Any) -> None:
     [group] = groups_of(served, {"verifier": "math", "reference": "\\frac{1}{", "responses": ["\\boxed{1}"] * 2})
     assert [member["status"] for member in group["members"]] == ["invalid", "invalid"]

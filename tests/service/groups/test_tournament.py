@@ -86,6 +86,17 @@ def test_messages_that_cannot_be_read_are_not_judged(
 
 
 @pytest.mark.parametrize("method", ["tournament", "listwise"])
+def test_what_the_judge_was_asked_is_told_to_who_wants_it(judged: Served, grader: Grader, method: str) -> None:
+    grader.answer = lambda sections: "no idea"
+    group = {"responses": ["x", "xx"]}
+    [found] = groups_of(judged, group, method=method, explain=True, cache="off")
+    detail = found["detail"]["explained"][0] if method == "tournament" else found["detail"]
+    assert (found["status"], bool(detail["asked"])) == ("failed", True)
+    [plain] = groups_of(judged, group, method=method, cache="off")
+    assert "asked" not in str(plain["detail"])
+
+
+@pytest.mark.parametrize("method", ["tournament", "listwise"])
 def test_one_response_is_compared_with_none(judged: Served, method: str) -> None:
     """The prompt of a batch that came once: it ends no run."""
     [found] = groups_of(judged, {"responses": ["x"]}, method=method)
