@@ -254,6 +254,8 @@ class Records:
             if record is not None and grown is current:
                 if record.answer is None or not record.answer.is_passing(arrival.key):
                     return record
+                if len(await self.items(name, current)) < len(current.members):
+                    return record  # of a release that kept none
                 change = _change({EARLIER: encode(record.answer)}, current, (ANSWER, CLAIM))
                 if await self.store.swap(name, record.version, change):
                     return Seen(change.fields[VERSION], current, earlier=record.answer)
