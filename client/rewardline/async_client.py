@@ -150,6 +150,8 @@ class AsyncClient(ConfiguredClient):
         terms: Mapping[str, Any] | None = None,
         k: int | None = None,
         advantages: Mapping[str, Any] | None = None,
+        seed: int | None = 0,
+        explain: bool = False,
         cache: str = "use",
         deadline_s: float | None = None,
         run_id: str | None = None,
@@ -165,6 +167,8 @@ class AsyncClient(ConfiguredClient):
             terms: What length, style and diversity add to rewards.
             k: Also say the mean of the maximum of k rewards.
             advantages: `preset`, `method`, `filters` and more, to get advantages, too.
+            seed: Draws who meets whom; None: the order of the responses says it.
+            explain: Also say how the responses were judged.
             cache: "use", "refresh" (judge anew and store) or "off".
             deadline_s: The call ends by then, retries included.
             run_id: The run that the call belongs to; default: that of the client.
@@ -179,7 +183,7 @@ class AsyncClient(ConfiguredClient):
             raise ValueError("advantages over the batch need one request; send fewer groups at once")
         optional = {"majority": majority, "tournament": tournament, "terms": terms, "k": k, "advantages": advantages}
         options: dict[str, Any] = {name: value for name, value in optional.items() if value is not None}
-        options.update(method=method, cache=cache)
+        options.update(method=method, seed=seed, explain=explain, cache=cache)
         deadline = Deadline(self._options(deadline_s, cache).deadline_s)
         answers: list[dict[str, Any]] = []
         for batch in batches:

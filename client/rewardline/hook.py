@@ -216,9 +216,11 @@ class Hook:
             size = int(self.group.get("size") or len(of_prompt))
             for start in range(0, len(of_prompt), size):
                 part = of_prompt[start : start + size]
-                name = f"{PROCESS}/{secrets.token_hex(8)}" if len(part) == size else None
-                for position in part:
-                    members[position] = self.member(dict(items[position]), name, secrets.token_hex(8), size)
+                is_whole = len(part) == size
+                name = f"{PROCESS}/{secrets.token_hex(8)}" if is_whole else None
+                for number, position in enumerate(part):
+                    member = str(number) if is_whole else secrets.token_hex(8)
+                    members[position] = self.member(dict(items[position]), name, member, size)
         return members
 
     def _in_group(self, item: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -66,6 +66,8 @@ MAX_COMPARISONS: Final = 12
 """The most comparisons for each response of a group: all pairs, if there are up to 23."""
 _LISTED: Final = (CODE, "multiple_choice")
 """The verifiers whose answers are outputs or labels, not words of the model."""
+_OF_UNEQUAL: Final = ("edit_distance",)
+"""Parameters that score answers which are not equal: classes have no use for these."""
 WRONG_FORM: Final = "wrong_form"
 _NO_ANSWER: Final = "no_answer"
 _SILENT: Final = "no_response"
@@ -102,7 +104,8 @@ class Partition:
     message: str = ""
     """Why the group cannot be judged."""
     params: Mapping[str, Any] = field(default_factory=dict)
-    """The parameters of the group, decoded."""
+    """The parameters of the group, decoded, but for those of answers that are not equal."""
+    params_json: msgspec.Raw = field(default_factory=msgspec.Raw)
     _open: dict[str, list[int]] = field(default_factory=dict)
     """The positions of each answer that can be compared; the most frequent first."""
     _written: Mapping[str, str] = field(default_factory=dict)
@@ -114,6 +117,8 @@ class Partition:
     """The pairs whose comparison has a result."""
     _unplaced: list[str] = field(default_factory=list)
     """Answers without a ballot."""
+    _incomparable: list[list[int]] = field(default_factory=list)
+    """The ballots of answers that are too long to be compared."""
     _latest: str | None = None
     """The reference whose ballot is being made."""
     _asked: int = 0
@@ -160,6 +165,7 @@ class Partition:
                 self._open.setdefault(name, []).append(at)
         incomparable = [answer for answer in self._open if answer not in texts and answer not in keys]
         self.ballots = [self._open.pop(answer) for answer in sorted(incomparable)]
+        self._incomparable = [*self.ballots]
         names = sorted(self._open, key=lambda answer: (-len(self._open[answer]), answer))
         self._open = {answer: self._open[answer] for answer in names}
         self._written, self._keyed = texts, {answer for answer in names if answer in keys}
@@ -237,7 +243,12 @@ class Partition:
                     self._equals[reference].add(answer)
 
     def finish(self) -> None:
-        """Put the ballots in order, and make classes of them."""
+        """Put the ballots in order, and make classes of them. Long answers may be equal, which matters if all of them would
+        be as many as the largest class of others.
+        """
+        largest = max((len(ballot) for ballot in self.ballots if ballot not in self._incomparable), default=0)
+        if len(self._incomparable) > 1 and sum(map(len, self._incomparable)) >= largest:
+            self.unsettled.update(*self._incomparable)
         placed: set[int] = set()
         for ballot in sorted(self.ballots, key=len, reverse=True):
             if members := [at for at in ballot if at not in placed]:
@@ -302,7 +313,11 @@ class Classes:
             partition.message = f"classes of answers need a verifier with an equality, one of {names}, and no recipe"
             return partition
         try:
-            partition.params = decoded_params(bytes(group.params))
+            params = decoded_params(bytes(group.params))
+            partition.params = {name: value for name, value in params.items() if name not in _OF_UNEQUAL}
+            partition.params_json = (
+                group.params if params == partition.params else msgspec.Raw(encode(partition.params))
+            )
         except InvalidItem as error:
             partition.message = str(error)
             return partition
@@ -406,7 +421,7 @@ class Classes:
 
     def _item(self, partition: Partition, response: Any, reference: msgspec.Raw) -> ScoreItem:
         item = ScoreItem(response, verifier=partition.group.verifier, prompt=partition.group.prompt)
-        item.reference, item.params = reference, partition.group.params
+        item.reference, item.params = reference, partition.params_json
         return item
 
 

@@ -7,7 +7,7 @@ import msgspec
 from service.groups import pairings
 from service.groups.ratings import levelled
 from service.groups.schemas import Group, GroupResult, Member
-from service.groups.tournament import JUDGE, Judge, problem_for_judge
+from service.groups.tournament import JUDGE, NO_GAME, Judge, explanation, problem_for_judge
 from service.scoring.prepared_item import decoded_params
 from service.wire import Result, ScoreItem, encode
 from verifiers.judge.parameters import MAX_OTHERS
@@ -24,7 +24,11 @@ async def score(
     `seed` draws the order of the list.
     """
     problems = [_problem(group, row) for group, row in zip(groups, texts, strict=True)]
-    ready = [at for at, problem in enumerate(problems) if not problem and any(texts[at])]
+    ready = [
+        at
+        for at, problem in enumerate(problems)
+        if not problem and any(texts[at]) and len(texts[at]) >= pairings.FEWEST
+    ]
     orders = {at: pairings.drawn(texts[at], seed) for at in ready}
     items = [_item(groups[at], [texts[at][position] for position in orders[at] if texts[at][position]]) for at in ready]
     results = dict(zip(ready, await judge(items) if items else (), strict=True))
@@ -36,8 +40,8 @@ async def score(
 
 def _problem(group: Group, texts: Sequence[str]) -> str:
     """Why the group cannot be judged; empty if it can."""
-    if not pairings.FEWEST <= len(texts) <= MAX_OTHERS + 1:
-        return f"responses: a list has from {pairings.FEWEST} to {MAX_OTHERS + 1}, found {len(texts)}"
+    if len(texts) > MAX_OTHERS + 1:
+        return f"responses: a list has at most {MAX_OTHERS + 1}, found {len(texts)}"
     return problem_for_judge(group, "others", "mode")
 
 
@@ -53,10 +57,14 @@ def _result(
 ) -> GroupResult:
     if problem:
         return GroupResult.invalid(name, len(texts), problem)
+    if len(texts) < pairings.FEWEST:
+        return GroupResult.unjudged(name, len(texts), "failed", NO_GAME, "a comparison needs two responses")
     if result is not None and result.status != "ok":
         message = str(result.detail.get("message", ""))
         if result.status == "failed":
-            return GroupResult.unjudged(name, len(texts), "failed", result.reason, message)
+            refused = GroupResult.unjudged(name, len(texts), "failed", result.reason, message)
+            refused.detail = explanation(result)
+            return refused
         return GroupResult.invalid(name, len(texts), f"{result.reason}: {message}")
     scores = iter(result.detail["scores"] if result is not None else ())
     marks = {position: next(scores) / 10 for position in order if texts[position]}
@@ -64,4 +72,5 @@ def _result(
     members = [
         Member("ok", value, value, "graded" if text else "no_answer") for value, text in zip(values, texts, strict=True)
     ]
-    return GroupResult(id=name, status="ok", reason="graded", members=members)
+    detail = {} if result is None else explanation(result)
+    return GroupResult(id=name, status="ok", reason="graded", members=members, detail=detail)

@@ -52,8 +52,10 @@ def _within(pairing: Pairing, count: int) -> list[Pair]:
 
 
 def turned(pairs: Sequence[Pair]) -> list[Pair]:
-    """The pairs with every other one turned, so that nobody is mostly shown first."""
-    return [pair if at % 2 == 0 else (pair[1], pair[0]) for at, pair in enumerate(pairs)]
+    """The pairs of a circle, or all pairs, such that each is first as often as second, or once more or less: those that are
+    an even number of places apart are turned.
+    """
+    return [pair[::-1] if pair[0] < pair[1] and (pair[1] - pair[0]) % 2 == 0 else pair for pair in pairs]
 
 
 def usual_rounds(count: int) -> int:
@@ -83,7 +85,7 @@ def swiss_round(points: Sequence[float], met: Set[frozenset[int]], number: int) 
     is_last = number + 1 >= usual_rounds(count)
     for pairs in _whole_rounds(standing, met):
         if is_last or any(_whole_rounds(standing, met | set(map(frozenset, pairs)))):
-            return turned(pairs)
+            return pairs
     return []
 
 
@@ -130,4 +132,4 @@ def conflict_round(count: int, games: Sequence[Game], met: Set[frozenset[int]], 
         if first < second and frozenset((first, second)) not in met and paired.isdisjoint((first, second)):
             pairs.append((first, second))
             paired |= {first, second}
-    return turned(pairs)
+    return pairs

@@ -34,7 +34,7 @@ from service.groups.schemas import (
     Member,
     Terms,
 )
-from service.groups.shown import shown
+from service.groups.shown import Shown, shown
 from service.scoring.engine import Engine
 from service.wire import BatchRequest, CacheMode, Message, Result, ScoreItem
 from verifiers.base import InvalidItem
@@ -146,7 +146,7 @@ class _Scoring:
         self, items: Sequence[ScoreItem], *, is_recorded: bool = False, cache: CacheMode | None = None
     ) -> Sequence[Result]:
         options = self._options
-        is_explained = options.explain and is_recorded
+        is_explained = options.explain and (is_recorded or options.method in ("tournament", "listwise"))
         batch = BatchRequest(items, {}, cache or options.cache, is_explained, self._deadline, is_recorded)
         return (await self._engine.score(batch)).results if items else ()
 
@@ -178,28 +178,27 @@ class _Scoring:
         return results
 
     async def _by_tournament(self) -> list[GroupResult]:
-        groups, texts = await self._shown()
-        contests = await tournament.play(groups, texts, self._options.tournament, self._judged, self._options.seed)
+        groups, views = await self._shown()
+        contests = await tournament.play(groups, views, self._options.tournament, self._judged, self._options.seed)
         self._comparisons += sum(contest.asked for contest in contests)
-        return [
+        results = [
             await self._apart(len(contest.games) <= _INLINE_GAMES, contest.result, name)
             for name, contest in zip(self._names, contests, strict=True)
         ]
+        return _with_unread(results, views)
 
     async def _by_list(self) -> list[GroupResult]:
-        groups, texts = await self._shown()
+        groups, views = await self._shown()
+        texts = [view.texts for view in views]
         results = await listwise.score(groups, texts, self._names, self._judged, self._options.seed)
         self._comparisons += sum(result.status != "invalid" for result in results)
-        return results
+        return _with_unread(results, views)
 
-    async def _shown(self) -> tuple[list[Group], list[list[str]]]:
+    async def _shown(self) -> tuple[list[Group], list[Shown]]:
         """The groups with the prompts that a judge sees, and what it sees of each response."""
-        groups, texts = list[Group](), list[list[str]]()
-        for group in self._groups:
-            prompt, views = await self._apart(_is_short(group), shown, group)
-            groups.append(msgspec.structs.replace(group, prompt=prompt))
-            texts.append(views)
-        return groups, texts
+        views = [await self._apart(_is_short(group), shown, group) for group in self._groups]
+        groups = zip(self._groups, views, strict=True)
+        return [msgspec.structs.replace(group, prompt=view.prompt) for group, view in groups], views
 
     async def _note_diversity(self, results: Sequence[GroupResult]) -> None:
         """Note of each member what the diversity of its group needs: its class, or how unlike the others its vector is."""
@@ -362,6 +361,16 @@ def _refuse(result: GroupResult, message: str) -> None:
     refused = GroupResult.invalid(result.id, len(result.members), message)
     result.members[:] = refused.members
     result.status, result.reason, result.message = refused.status, refused.reason, message
+
+
+def _with_unread(results: list[GroupResult], views: Sequence[Shown]) -> list[GroupResult]:
+    """The results, in which nobody has a reward whose messages cannot be read."""
+    for result, view in zip(results, views, strict=True):
+        for at, message in view.unread.items() if result.status != "invalid" else ():
+            result.members[at] = Member("invalid", None, None, "bad_messages", detail={"message": message})
+        if view.unread and len(view.unread) == len(result.members):
+            _refuse(result, f"bad_messages: {next(iter(view.unread.values()))}")
+    return results
 
 
 def _with_terms(

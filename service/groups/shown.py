@@ -8,7 +8,7 @@ lists of messages   all of their messages, with calls and results; those that ev
 import typing
 from collections.abc import Sequence
 from itertools import takewhile
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from service.groups.schemas import Group
 from service.groups.terms import Text
@@ -21,9 +21,30 @@ Prompt = str | list[Message] | None
 _ROLES: Final = frozenset(typing.get_args(Turn.model_fields["role"].annotation))
 
 
-def shown(group: Group) -> tuple[Prompt, list[str]]:
-    """The prompt, and what is shown of each response; empty: there is nothing to show."""
-    conversations = [_read(response) for response in group.responses]
+class Shown(NamedTuple):
+    """What a judge sees of a group."""
+
+    prompt: Prompt
+    texts: list[str]
+    """What is shown of each response; empty: there is nothing to show."""
+    unread: dict[int, str]
+    """Positions of messages that cannot be read, and what is wrong with them."""
+
+
+def shown(group: Group) -> Shown:
+    """The prompt, and what is shown of each response."""
+    conversations, unread = dict[int, Conversation](), dict[int, str]()
+    for at, response in enumerate(group.responses):
+        try:
+            conversations[at] = _read(response)
+        except InvalidItem as error:
+            unread[at] = str(error)
+    prompt, texts = _views(group, [*conversations.values()])
+    by_position = dict(zip(conversations, texts, strict=True))
+    return Shown(prompt, [by_position.get(at, "") for at in range(len(group.responses))], unread)
+
+
+def _views(group: Group, conversations: Sequence[Conversation]) -> tuple[Prompt, list[str]]:
     texts = [plain(conversation) for conversation in conversations]
     if None not in texts:
         return group.prompt, [Text.of(text).answer.strip() for text in texts if text is not None]
@@ -78,8 +99,5 @@ def _indented(text: str) -> str:
 def _read(response: str | list[Message]) -> Conversation:
     if isinstance(response, str):
         return of_text(response)
-    try:
-        conversation = dialects.read(response)
-    except InvalidItem:
-        return of_text("")
+    conversation = dialects.read(response)
     return conversation if conversation.turns else of_text("")

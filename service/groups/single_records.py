@@ -4,6 +4,7 @@ plan      the size, the options and the deadline that the first member set, and 
 m<i>      the item of the member with the i-th key
 claim     who decides the group, and until when that must be renewed
 answer    the result of each member, once and for all
+earlier   the answer in which a member has failed for a temporary reason that is sent again: the others keep theirs
 
 Replicas of two releases share these records while an upgrade runs. Their names, their fields and what is hashed of a member
 stay as they are (`tests/service/groups/test_singles.py` pins them): else the members of a group would not meet.
@@ -23,13 +24,14 @@ from service.advantages.schemas import Status
 from service.errors import RequestError, StateUnavailable
 from service.groups.schemas import GroupOf
 from service.json_slices import excess
+from service.scoring.engine import PASSING
 from service.shape_mistakes import where
 from service.storage.record_store import VERSION, Change, RecordStore
 from service.system_random import SYSTEM_RANDOM
 from service.tenant import RUN
 from service.wire import Result, ScoreItem, encode, parse
 
-PLAN, CLAIM, ANSWER = "plan", "claim", "answer"
+PLAN, CLAIM, ANSWER, EARLIER = "plan", "claim", "answer", "earlier"
 _ATTEMPTS: Final = 40
 """Attempts at a change, while other replicas change the same record."""
 _KEPT_S: Final = 900.0
@@ -37,6 +39,7 @@ _KEPT_S: Final = 900.0
 _ROUNDS: Final = 64
 """Groups of one name that may follow each other while they are kept."""
 _JUDGED_BY: Final = ("verifier", "recipe", "prompt", "params", "reference")
+_PASSING: Final = PASSING | {"deadline"}
 _NOT_OF_MEMBERS: Final = ("checks", "domain", "data_source", "tag", "reference_id")
 
 
@@ -189,6 +192,11 @@ class Answer(msgspec.Struct, frozen=True):
 
     results: dict[str, Result]
 
+    def is_passing(self, key: str) -> bool:
+        """Whether the member has failed for a temporary reason."""
+        result = self.results[key]
+        return result.status == "failed" and result.reason in _PASSING
+
 
 class Seen(msgspec.Struct, frozen=True):
     """A record at one moment."""
@@ -197,6 +205,7 @@ class Seen(msgspec.Struct, frozen=True):
     plan: Plan
     claim: Claim | None = None
     answer: Answer | None = None
+    earlier: Answer | None = None
 
 
 _plans = msgspec.json.Decoder(Plan)
@@ -216,12 +225,12 @@ class Records:
 
     async def see(self, name: str) -> Seen | None:
         """The record. None: there is none."""
-        version, plan, claim, answer = await self.store.read(name, (VERSION, PLAN, CLAIM, ANSWER))
+        version, plan, claim, *answers = await self.store.read(name, (VERSION, PLAN, CLAIM, ANSWER, EARLIER))
         if version is None or plan is None:
             return None
         try:
-            rest = _claims.decode(claim or b"null"), _answers.decode(answer or b"null")
-            return Seen(version, _plans.decode(plan), *rest)
+            rest = [_answers.decode(answer or b"null") for answer in answers]
+            return Seen(version, _plans.decode(plan), _claims.decode(claim or b"null"), *rest)
         except msgspec.MsgspecError as error:
             await self.store.remove(name)
             raise StateUnavailable("the record of a group was damaged; send its members again") from error
@@ -232,7 +241,7 @@ class Records:
         return [item for item in stored if item is not None]
 
     async def join(self, name: str, arrival: Arrival) -> Seen:
-        """Add a member, or find it there.
+        """Add a member, or find it there. If it has failed for a temporary reason, the group is decided anew.
 
         Raises:
             Refused: it is none of this group.
@@ -243,7 +252,14 @@ class Records:
             current = Plan.of(arrival) if record is None else record.plan
             grown = current.joined(arrival, is_closed=is_closed)
             if record is not None and grown is current:
-                return record
+                if record.answer is None or not record.answer.is_passing(arrival.key):
+                    return record
+                if len(await self.items(name, current)) < len(current.members):
+                    return record  # of a release that kept none
+                change = _change({EARLIER: encode(record.answer)}, current, (ANSWER, CLAIM))
+                if await self.store.swap(name, record.version, change):
+                    return Seen(change.fields[VERSION], current, earlier=record.answer)
+                continue
             changed = _change({PLAN: encode(grown), _member(len(current.members)): arrival.body}, grown)
             if await self.store.swap(name, None if record is None else record.version, changed):
                 return Seen(changed.fields[VERSION], grown)
@@ -258,7 +274,8 @@ class Records:
 
     async def answer(self, name: str, record: Seen, answer: Answer) -> bool:
         """Keep the answer. False: somebody else has changed the record."""
-        dropped = [_member(at) for at in range(len(record.plan.members))]
+        is_passing = any(map(answer.is_passing, answer.results))
+        dropped = [] if is_passing else [_member(at) for at in range(len(record.plan.members))]
         change = _change({ANSWER: encode(answer)}, record.plan, dropped, is_over=True)
         return await self.store.swap(name, record.version, change)
 

@@ -26,7 +26,7 @@ from service.groups.pairings import FEWEST
 from service.groups.schemas import Group, GroupResult, Member
 from service.groups.scoring import GroupScorer
 from service.groups.single_records import Answer, Arrival, Claim, Plan, Records, Refused, Seen, Stored
-from service.scoring.engine import PASSING, Engine, Scored
+from service.scoring.engine import Engine, Scored
 from service.system_random import SYSTEM_RANDOM
 from service.wire import BatchRequest, Result, ScoreItem, Summary
 from verifiers.pace import Pace
@@ -40,7 +40,7 @@ _RENEW_S: Final = 2.0
 _SCORING_S: Final = 300.0
 """The longest time for scoring a group."""
 _INLINE_BYTES: Final = 100_000
-_PASSING: Final = PASSING | {"deadline"}
+_INCOMPLETE: Final = "group_incomplete"
 
 _stored = msgspec.json.Decoder(Stored)
 
@@ -173,16 +173,18 @@ class Singles:
         recipe = None if item.recipe is None else self._engine.book.recipes.get(item.recipe)
         return {} if recipe is None else recipe.group
 
-    def _arrival(self, item: ScoreItem, at: int | None = None) -> Arrival:
-        """The member that an item is; `at` is its position in a job."""
-        unnamed = secrets.token_hex(12) if at is None else f"#{at}"
+    def _arrival(self, item: ScoreItem, at: int | None = None, *, place: int = 0) -> Arrival:
+        """The member that an item is; `at` is its position in a job, `place` that in a request, by which those without a
+        name are in order.
+        """
+        unnamed = f"{place:06}/{secrets.token_hex(12)}" if at is None else f"#{at}"
         return Arrival.of(item, self._usual(item), unnamed, at=at)
 
     async def _result(self, item: ScoreItem, position: int, deadline: float) -> Result:
         started = time.perf_counter()
         name = position if item.id is None else item.id
         try:
-            result = await self._member(item, deadline)
+            result = await self._member(self._arrival(item, place=position), deadline)
         except Refused as refusal:
             result = _refusal(refusal)
         except RequestError as error:
@@ -190,8 +192,7 @@ class Singles:
         elapsed_ms = round((time.perf_counter() - started) * 1000, 3)
         return msgspec.structs.replace(result, id=name, elapsed_ms=elapsed_ms)
 
-    async def _member(self, item: ScoreItem, deadline: float) -> Result:
-        arrival = self._arrival(item)
+    async def _member(self, arrival: Arrival, deadline: float) -> Result:
         name, record = await self._join(arrival)
         answer = record.answer or await self._answer(name, record, deadline)
         if answer is None:
@@ -313,13 +314,16 @@ class Singles:
             scoring.cancel()
 
     async def _kept(self, name: str, mine: Seen, answer: Answer) -> Answer | None:
-        """Keep the answer for members that ask again. If it failed for a temporary reason, the group is forgotten: its
-        members are sent again, and make it anew. None: another replica has taken the group over.
+        """Keep the answer for members that ask again. If all failed for a temporary reason, or since others never came, the
+        group is forgotten: its members are sent again, and make it anew. Who had a number before keeps it. None: another
+        replica has taken the group over.
         """
+        earlier = {} if mine.earlier is None else mine.earlier.results
+        answer = Answer({**answer.results, **{key: known for key, known in earlier.items() if known.status == "ok"}})
         if not await self._records.answer(name, mine, answer):
             return None
-        results = answer.results.values()
-        if all(result.status == "failed" for result in results) and any(r.reason in _PASSING for r in results):
+        is_passing = any(r.reason == _INCOMPLETE or answer.is_passing(key) for key, r in answer.results.items())
+        if is_passing and all(result.status == "failed" for result in answer.results.values()):
             await self._records.store.remove(name)
         return answer
 
@@ -340,7 +344,7 @@ class Singles:
         too_few = group.method in ("tournament", "listwise") and len(stored) < FEWEST
         if missing and (group.on_incomplete == "fail" or too_few):
             message = f"{missing} of {group.size} members never came"
-            result = GroupResult.unjudged(0, len(stored), "failed", "group_incomplete", message)
+            result = GroupResult.unjudged(0, len(stored), "failed", _INCOMPLETE, message)
         else:
             whole = Group(
                 responses=[entry.item.response for entry in stored],

@@ -4,7 +4,8 @@ A comparison that gave no result is dropped and counted, and takes no part in an
 whose thinking never ends, loses against every other without a question, and two such are equal.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -14,7 +15,7 @@ from service.groups import pairings
 from service.groups.pairings import Pair
 from service.groups.ratings import BEST, RANKING, WORST, Game, as_score, levelled, rate
 from service.groups.schemas import Group, GroupResult, Member, Tournament
-from service.groups.shown import history
+from service.groups.shown import Shown, history
 from service.scoring.prepared_item import decoded_params
 from service.wire import Result, ScoreItem, encode
 from verifiers.base import InvalidItem
@@ -22,7 +23,8 @@ from verifiers.pace import Pace
 
 Judge = Callable[[Sequence[ScoreItem]], Awaitable[Sequence[Result]]]
 JUDGE: Final = "judge"
-_NO_GAME: Final = "no_comparison"
+NO_GAME: Final = "no_comparison"
+_MOST_EXPLAINED: Final = 64
 
 
 @dataclass(slots=True)
@@ -34,6 +36,8 @@ class Contest:
     """The final answer of each response."""
     options: Tournament
     seed: int | None = None
+    unread: Collection[int] = ()
+    """The positions of responses that nobody can compare."""
     params: dict[str, Any] = field(default_factory=dict)
     games: list[Game] = field(default_factory=list)
     faults: list[tuple[Pair, Result]] = field(default_factory=list)
@@ -42,22 +46,28 @@ class Contest:
     """Comparisons whose two orders disagree."""
     asked: int = 0
     message: str = ""
+    explained: list[dict[str, Any]] = field(default_factory=list)
+    """What was asked about the first pairs, if the request says `explain`."""
     order: list[int] = field(init=False)
     """The positions of the responses, as they play. Games and pairs count places in this order."""
     texts: Sequence[str] = field(init=False)
     """The answers in that order."""
     _playing: list[int] = field(init=False)
-    """The places that pairs are made of: of the rating `scores`, those with a text."""
+    """The places that pairs are made of: those that can be read, and of the rating `scores` have a text."""
     _rounds: int = 0
     _last: int = field(init=False)
     """Rounds of the tournament. Those of a swiss one beyond the usual have two halves."""
     _met: set[frozenset[int]] = field(default_factory=set)
+    _lead: Counter[int] = field(default_factory=Counter)
+    """How much more often each was first in a pair than second."""
 
     def __post_init__(self) -> None:
         self.order = pairings.drawn(self.given, self.seed)
         self.texts = [self.given[at] for at in self.order]
         is_scored = self.options.rating == "scores"
-        self._playing = [seat for seat, text in enumerate(self.texts) if text or not is_scored]
+        self._playing = [
+            seat for seat, at in enumerate(self.order) if at not in self.unread and (self.given[at] or not is_scored)
+        ]
         usual = pairings.usual_rounds(len(self._playing))
         rounds = self.options.rounds or usual
         self._last = max(rounds, 2 * rounds - usual) if self.options.pairs == "swiss" else 1
@@ -77,6 +87,13 @@ class Contest:
             pairs = pairings.swiss_round([points[seat] for seat in playing], self._met, self._rounds)
         else:
             pairs = self._conflicts()
+        if self.options.pairs == "swiss":
+            pairs = [
+                (first, second) if self._lead[first] <= self._lead[second] else (second, first)
+                for first, second in pairs
+            ]
+            self._lead.update(first for first, _ in pairs)
+            self._lead.subtract(second for _, second in pairs)
         self._rounds += 1
         self._met.update(map(frozenset, pairs))
         pairs = [(playing[first], playing[second]) for first, second in pairs]
@@ -133,6 +150,8 @@ class Contest:
 
     def take(self, pair: Pair, result: Result) -> None:
         """Note the result of a comparison."""
+        if len(self.explained) < _MOST_EXPLAINED and (told := explanation(result)):
+            self.explained.append({"pair": [self.order[seat] for seat in pair], **told})
         if result.status == "invalid":
             self.message = f"{result.reason}: {result.detail.get('message', '')}"
         elif result.status == "failed" or result.score is None:
@@ -146,10 +165,10 @@ class Contest:
     def result(self, name: str | int) -> GroupResult:
         """The rewards of the group."""
         count = len(self.texts)
-        if not self.message and count < pairings.FEWEST:
-            self.message = "a comparison needs two responses"
         if self.message:
             return GroupResult.invalid(name, count, self.message)
+        if count < pairings.FEWEST:
+            return GroupResult.unjudged(name, count, "failed", NO_GAME, "a comparison needs two responses")
         rated = rate(self.options.rating, count, self.games)
         if self.options.rating == "scores":
             rated = self._with_unasked(rated)
@@ -171,6 +190,8 @@ class Contest:
             "inconsistent": self.inconsistent,
             "games": [[self.order[game.first], self.order[game.second], game.result] for game in self.games],
         }
+        if self.explained:
+            detail["explained"] = self.explained
         if self.options.rating == "scores":
             detail["scores"] = [
                 [self.order[game.first], self.order[game.second], *game.scores, game.ranking]
@@ -197,16 +218,16 @@ class Contest:
 
     def _reason(self, position: int) -> str:
         """Why a response has no game."""
-        return next((result.reason for pair, result in self.faults if position in pair), _NO_GAME)
+        return next((result.reason for pair, result in self.faults if position in pair), NO_GAME)
 
 
 async def play(
-    groups: Sequence[Group], texts: Sequence[Sequence[str]], options: Tournament, judge: Judge, seed: int | None
+    groups: Sequence[Group], views: Sequence[Shown], options: Tournament, judge: Judge, seed: int | None
 ) -> list[Contest]:
     """Compare the responses of each group. The pairs of one round of all groups are judged together."""
     contests, pace = list[Contest](), Pace()
-    for group, group_texts in zip(groups, texts, strict=True):
-        contests.append(Contest(group, group_texts, options, seed))
+    for group, view in zip(groups, views, strict=True):
+        contests.append(Contest(group, view.texts, options, seed, view.unread))
         contests[-1].message = _problem(contests[-1])
         await pace.keep()
     going = [contest for contest in contests if not contest.is_over]
@@ -236,6 +257,11 @@ def _problem(contest: Contest) -> str:
     if contest.options.rating == "scores" and (turns := history(group.prompt)):
         contest.params = {"history": turns, **contest.params}
     return ""
+
+
+def explanation(result: Result) -> dict[str, Any]:
+    """What a judge was asked, and what came of it; nothing if that was not asked for."""
+    return {name: result.detail[name] for name in ("asked", "failures") if name in result.detail}
 
 
 def problem_for_judge(group: Group, *reserved: str) -> str:

@@ -100,7 +100,7 @@ _CONTAINER_KEYS = (
     "verifier_metadata",
     "provided_data",
 )
-_FUNCTION_KEYS = ("fn_name", "func_name", "function_name", "test_case_function", "entry_point", "function")
+FUNCTION_KEYS = ("fn_name", "func_name", "function_name", "test_case_function", "entry_point", "function")
 _INPUT_KEYS = ("input", "stdin", "args", "arguments")
 _OUTPUT_KEYS = ("expected_output", "expected_stdout", "output", "expected", "stdout", "answer")
 _CODE_KEYS = ("assert_code", "assert", "test", "code", "test_code")
@@ -208,7 +208,7 @@ class _Raw:
                 kind = _kind_named(value[key], strict=key == "case_type")
                 if kind is not None:
                     self.kinds.add(kind)
-        for key in _FUNCTION_KEYS:
+        for key in FUNCTION_KEYS:
             name = value.get(key)
             if isinstance(name, str) and name.strip().lower() not in _NO_NAME:
                 self.functions.append(_function_name(name))

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from sandbox.runner.values import encoding
 from verifiers.base import InvalidItem
+from verifiers.code.aliases import FUNCTION_KEYS
 from verifiers.own_answers import STAND_IN
 
 _CASES: Final = ("test_cases", "inputs", "outputs")
@@ -35,16 +36,21 @@ def with_outputs(reference: Any, outputs: Sequence[str] | None) -> dict[str, Any
         raise InvalidItem("bad_reference", 'expected inputs, as in {"test_cases": [{"input": "1 2"}]}')
     outputs = [STAND_IN] * len(inputs) if outputs is None else outputs
     rest = {key: value for key, value in suite.items() if key not in _CASES}
-    return {**rest, "test_cases": [_case(entry, output) for entry, output in zip(inputs, outputs, strict=True)]}
+    is_call = any(suite.get(key) for key in FUNCTION_KEYS)
+    cases = [_case(entry, output, is_call=is_call) for entry, output in zip(inputs, outputs, strict=True)]
+    return {**rest, "test_cases": cases}
 
 
-def _case(entry: Any, output: str) -> dict[str, Any]:
-    """The test with this output, in the form of its input: text, or a value."""
+def _case(entry: Any, output: str, *, is_call: bool) -> dict[str, str]:
+    """The test with this output. Both are texts: a value of a program may be one that JSON cannot carry to a judge, such as
+    half of a surrogate pair.
+    """
     given = next((entry[key] for key in ("input", "stdin") if key in entry), None) if isinstance(entry, dict) else entry
     if given is None:
         raise InvalidItem("bad_reference", "a test has no `input`; only the outputs for inputs can be compared")
-    is_value = not isinstance(given, str) and STAND_IN not in output
-    return {"input": given, "expected_output": json.loads(output) if is_value else output}
+    if is_call and not isinstance(given, str):
+        given = "\n".join(map(json.dumps, given if isinstance(given, list) else [given]))
+    return {"input": given, "expected_output": output}
 
 
 def text_of(written: bytes) -> str:

@@ -10,10 +10,11 @@ tools) only the type is kept, so that a verifier can refuse parts that it does n
 (`annotations`, `logprobs`) are ignored.
 """
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from verifiers.base import InvalidItem
 from verifiers.conversation import Conversation, Role, Step, ToolCall
@@ -203,8 +204,8 @@ def _result(message: Mapping[str, Any], content: Any, answers: Any, position: in
 def _call(value: Any, position: int) -> ToolCall:
     if isinstance(value, str):  # the library `verifiers` keeps its calls as JSON text
         try:
-            value = json.loads(value)
-        except (ValueError, RecursionError) as error:
+            value = msgspec.json.decode(value)
+        except (msgspec.MsgspecError, RecursionError) as error:
             raise _bad(position, f"a call is text, but not JSON: {error}") from error
     if not isinstance(value, dict):
         raise _bad(position, f"a call is an object, not {_kind(value)}")

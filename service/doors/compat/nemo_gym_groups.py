@@ -16,6 +16,7 @@ import msgspec
 
 from service.doors.compat.request_options import JSON, RequestOptions, refusal
 from service.errors import NotJudged, Unprocessable
+from service.groups.pairings import FEWEST
 from service.groups.schemas import Group, GroupOf, GroupResult
 from service.groups.scoring import GroupScorer
 from service.groups.shown import text_of
@@ -57,6 +58,8 @@ def options_of(given: str | msgspec.UnsetType, **usual: Any) -> JSON:
     """
     try:
         fields = msgspec.json.decode(given) if isinstance(given, str) else {}
+        if "tournament" in usual and "tournament" in fields:
+            fields["tournament"] = {**usual["tournament"], **fields["tournament"]}
         msgspec.convert({"size": 1, **usual, **fields}, GroupOf)
     except (msgspec.MsgspecError, TypeError) as error:
         raise refusal(["group"], f"expected the fields of an item's group as JSON: {error}") from error
@@ -130,7 +133,7 @@ async def compare(
         params=_params({"principle": body.principle, **named.get("params", {})}),
     )
     [result] = (await scorer.score([group], msgspec.convert(fields, GroupOf).options, deadline)).groups
-    if result.status == "invalid":
+    if result.status == "invalid" or len(result.members) < FEWEST:
         raise Unprocessable(result.message)
     rewards = [each.reward for each in result.members if each.reward is not None]
     if len(rewards) < len(result.members):

@@ -29,6 +29,9 @@ def test_the_client_scores_groups(served: Any, scheme: str) -> None:
         assert [one["status"] for one in found] == ["ok", "failed", "invalid"]
         assert [member["reward"] for member in found[0]["members"]] == [1, 0, 1]
         assert [member["advantage"] for member in found[0]["members"]] == pytest.approx([1 / 3, -2 / 3, 1 / 3])
+        alone = [{"verifier": "math", "reference": "1", "responses": ["\\boxed{1}"]}]
+        [told] = client.score_groups(alone, seed=None, explain=True, cache="off")
+        assert "mentions" in told["members"][0]["detail"], told
         assert client.score_groups([]) == []
         with pytest.raises(InvalidRequest):
             client.score_groups(GROUPS, method="nosuch")

@@ -217,6 +217,15 @@ CALLS = {"fn_name": "f", "inputs": [[1, 2], [5, 6]], "outputs": [0, 0]}
         (INPUTS, ["import os\nprint(os.urandom(4000).hex())"] * 2 + [ADDS], [None] * 3),
         (INPUTS, ["print('x' * 5000)", "print('xx' * 2500)", ADDS], [1, 1, 0]),
         (CALLS, ["def f(a, b): pass"] * 2 + ["def f(a, b): return a + b"], [None] * 3),
+        (CALLS, ["def f(a, b): return '\\ud800'"] * 2 + ["def f(a, b): return {'\\ud800': 1}"], [1, 1, 0]),
+        (
+            CALLS,
+            ["f = lambda a, b: 2**2000"] * 2 + ["def f(a, b): return 1 << 2000", "def f(a, b): return 0"],
+            [1, 1, 1, 0],
+        ),
+        ({"test_cases": [{"input": 5}]}, ["print('a')", "print('a ')", "print('b')"], [1, 1, 0]),
+        (INPUTS, ["print('ab ' * 2000)"] * 2 + ["print(('ab ' * 2000).strip())"] * 2 + ["print(1)"] * 3, [None] * 7),
+        (INPUTS, ["print('ab ' * 2000)", "print('ba ' * 2000)"] + ["print(1)"] * 3, [0, 0, 1, 1, 1]),
         (CALLS, ["def f(a, b): return a - 5 or None", "def f(a, b): return None if a == 5 else a - 5"], [1, 1]),
     ],
 )
@@ -227,6 +236,14 @@ def test_programs_with_equal_outputs_are_one_class(
     group = {"verifier": "code", "reference": reference, "responses": list(map(program, programs))}
     [found] = groups_of(served, group, method="majority", deadline_s=PATIENCE_S)
     assert rewards(found) == expected, found
+
+
+def test_equality_does_not_wait_for_distances(served: Any) -> None:
+    """The distance from a power tower takes all the time that there is."""
+    responses = ["\\boxed{10^10^10}", "\\boxed{10^10^10} ", "\\boxed{5}"]
+    group = {"verifier": "math", "params": {"edit_distance": True}, "responses": responses}
+    [found] = groups_of(served, group, method="majority", deadline_s=PATIENCE_S)
+    assert rewards(found) == [1, 1, 0]
 
 
 def test_members_keep_their_own_statuses(served: Any) -> None:

@@ -213,7 +213,11 @@ def test_pairs() -> None:
     assert pairings.fixed("all", 5, chunk=2) == [(0, 1), (2, 3), (2, 4), (3, 4)]
     assert pairings.fixed("all", 1, chunk=2) == []
     assert pairings.fixed("baseline", 3, baseline=1) == [(0, 1), (2, 1)]
-    assert pairings.turned([(0, 1), (1, 2), (2, 0)]) == [(0, 1), (2, 1), (2, 0)]
+    for count in range(2, 20):
+        for pairing in ("circular", "all"):
+            games = pairings.turned(pairings.fixed(pairing, count))
+            leads = [sum((first == at) - (second == at) for first, second in games) for at in range(count)]
+            assert max(map(abs, leads)) <= (pairing == "all" and count % 2 == 0)
 
 
 @given(st.integers(3, 20), st.randoms(use_true_random=False))
@@ -247,6 +251,18 @@ def test_rounds_beyond_the_usual_have_halves_and_no_more_games(count: int, chanc
     assert rounds == usual + 2
     assert len({frozenset((game.first, game.second)) for game in contest.games}) == len(contest.games)
     assert len(contest.games) <= (usual + 1) * (count // 2)
+
+
+def test_nobody_is_mostly_shown_first_in_swiss_rounds() -> None:
+    for count in range(4, 14):
+        texts = [str(at) for at in range(count)]
+        contest = Contest(Group(responses=list(texts)), texts, Tournament(pairs="swiss"))
+        leads = [0] * count
+        while not contest.is_over:
+            for first, second in contest.next_pairs():
+                leads[first] += 1
+                leads[second] -= 1
+        assert max(map(abs, leads)) <= 2
 
 
 def test_games_beyond_the_rounds_are_where_results_conflict() -> None:

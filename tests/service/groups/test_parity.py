@@ -18,6 +18,7 @@ from service.groups.pairings import fixed
 from service.groups.ratings import Game, rate
 from service.groups.schemas import Group, GroupOptions
 from service.groups.scoring import GroupScorer
+from service.groups.shown import shown
 from service.groups.terms import novelty
 from service.wire import ScoreItem
 from tests.conftest import ROOT, Served
@@ -54,7 +55,7 @@ def test_compare_rewards_as_genrm_compare_does(judged: Served, grader: Grader) -
     for row in recorded("genrm_compare"):
         scripted(grader, row)
         group = {
-            "tournament": {"pairs": {"circular": "circular", "all_pairs": "all"}[row["strategy"]], "rating": "scores"},
+            "tournament": {"pairs": {"circular": "circular", "all_pairs": "all"}[row["strategy"]]},
             "terms": {
                 "reasoning_length": row["group_reasoning_length_penalty_coeff"],
                 "answer_length": row["group_answer_length_penalty_coeff"],
@@ -155,8 +156,8 @@ class Playing:
         async def judge(items: Sequence[ScoreItem]) -> NoReturn:
             raise Asked(msgspec.json.decode(items[0].params))
 
-        texts = [[str(response) for response in group.responses] for group in groups]
-        await tournament.play(groups, texts, options.tournament, judge, options.seed)
+        views = [shown(group) for group in groups]
+        await tournament.play(groups, views, options.tournament, judge, options.seed)
         raise AssertionError("no judge was asked")
 
 

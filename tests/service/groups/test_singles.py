@@ -16,7 +16,8 @@ import pytest
 
 from service.groups.single_records import Arrival
 from service.wire import ScoreItem
-from tests.conftest import Serve
+from tests.conftest import Serve, Served
+from tests.judge_upstream.grader import Grader
 from tests.service.redis_server import RedisServer
 from tests.tables import table
 from tests.waiting import PATIENCE_S
@@ -122,6 +123,38 @@ def test_a_group_that_does_not_become_whole(served: Any, on_incomplete: str, sta
         assert [one["reward"] for one in results] == [1, 0, 1]
     else:
         assert {one["reason"] for one in results} == {"group_incomplete"}
+
+
+def test_members_are_in_the_order_of_their_request(served: Any) -> None:
+    for _ in range(4):
+        group = {"id": name(), "size": 2, "wait_s": PATIENCE_S, "majority": {"on_tie": "first"}}
+        assert [one["reward"] for one in post(served.url, *(item(f"\\boxed{{{at}}}", group) for at in "56"))] == [1, 0]
+
+
+def test_a_member_that_failed_for_a_temporary_reason_is_judged_anew(judged: Served, grader: Grader) -> None:
+    """Alone or with the others, who keep their numbers."""
+    group = {"id": name(), "size": 3, "wait_s": PATIENCE_S, "method": "tournament", "tournament": {"pairs": "all"}}
+    members = [
+        {"verifier": "judge", "prompt": "p", "response": text, "group": {**group, "member": at}}
+        for at, text in enumerate(("x", "xxx", "xx of poison"))
+    ]
+    grader.reset()
+    grader.trouble = lambda number: (503, "down") if "poison" in grader.prompts[number - 1] else None
+    first = post(judged.url, *members)
+    assert [one["reward"] for one in first] == [-1, 1, None]
+    grader.reset()
+    [alone] = post(judged.url, members[2])
+    assert (alone["reward"], alone["detail"]["group"]["missing"]) == (1, 0)
+    assert [one["reward"] for one in post(judged.url, *members)] == [-1, 1, 1]
+
+
+def test_a_group_that_nobody_was_rewarded_in_is_forgotten(served: Any) -> None:
+    group = {"id": name(), "size": 2, "on_incomplete": "fail"}
+    one, other = (item("\\boxed{1}", {**group, "member": at}) for at in range(2))
+    [late] = post(served.url, {**one, "group": {**one["group"], "wait_s": 0.2}})
+    assert late["reason"] == "group_incomplete"
+    again = ({**sent, "group": {**sent["group"], "wait_s": PATIENCE_S}} for sent in (one, other))
+    assert [found["reward"] for found in post(served.url, *again)] == [1, 1]
 
 
 def test_a_prompt_names_the_group(served: Any) -> None:

@@ -53,6 +53,56 @@ def test_one_order_is_half_the_calls(judged: Served, grader: Grader) -> None:
     assert grader.calls["pairwise"] == 4
 
 
+@table(("rating", "pairs"), [("scores", "circular"), ("win_loss", "circular"), ("win_loss", "all")])
+def test_a_bias_for_first_places_moves_nobody(judged: Served, grader: Grader, rating: str, pairs: str) -> None:
+    grader.answer = lambda sections: json.dumps({"winner": "A", "score_1": 3, "score_2": 3, "ranking": 1})
+    orders = "one" if rating == "win_loss" else "both"
+    texts = [f"{at} answers" for at in range(5 if pairs == "all" else 4)]
+    found = played(judged, texts, seed=0, rating=rating, pairs=pairs, orders=orders)
+    assert rewards(found) == [3.0 if rating == "scores" else 0.0] * len(texts)
+
+
+@table(
+    ("method", "expected"),
+    [("tournament", [1.0, None, -1.0]), ("listwise", [0.7, None, 0.7])],
+)
+@table(
+    "message",
+    [
+        {"from": "gpt", "value": "x"},
+        {"role": "assistant", "content": 5},
+        {"role": "assistant", "tool_calls": ['{"name": "f", "arguments": {"a": "\\ud800"}}']},
+    ],
+)
+def test_messages_that_cannot_be_read_are_not_judged(
+    judged: Served, grader: Grader, message: JSON, method: str, expected: list[float | None]
+) -> None:
+    if method == "listwise":
+        grader.answer = lambda sections: json.dumps({"R1": 7, "R2": 7})
+    groups: list[JSON] = [{"responses": ["xx", [message], "x"]}, {"responses": [[message]] * 2}]
+    [found, none] = groups_of(judged, *groups, method=method, cache="off")
+    assert (rewards(found), found["members"][1]["reason"]) == (expected, "bad_messages")
+    assert (none["status"], rewards(none)) == ("invalid", [None] * 2)
+
+
+@pytest.mark.parametrize("method", ["tournament", "listwise"])
+def test_what_the_judge_was_asked_is_told_to_who_wants_it(judged: Served, grader: Grader, method: str) -> None:
+    grader.answer = lambda sections: "no idea"
+    group = {"responses": ["x", "xx"]}
+    [found] = groups_of(judged, group, method=method, explain=True, cache="off")
+    detail = found["detail"]["explained"][0] if method == "tournament" else found["detail"]
+    assert (found["status"], bool(detail["asked"])) == ("failed", True)
+    [plain] = groups_of(judged, group, method=method, cache="off")
+    assert "asked" not in str(plain["detail"])
+
+
+@pytest.mark.parametrize("method", ["tournament", "listwise"])
+def test_one_response_is_compared_with_none(judged: Served, method: str) -> None:
+    """The prompt of a batch that came once: it ends no run."""
+    [found] = groups_of(judged, {"responses": ["x"]}, method=method)
+    assert (found["status"], found["members"][0]["reason"]) == ("failed", "no_comparison")
+
+
 def test_the_baseline_meets_everybody(judged: Served, grader: Grader) -> None:
     found = played(judged, FOUR, pairs="baseline", baseline=3)
     assert rewards(found) == pytest.approx([-1.0, 1.0, -1.0, 1 / 3])
@@ -138,7 +188,7 @@ def test_a_response_without_text_loses_and_nobody_is_asked(judged: Served, grade
 
 def test_what_makes_no_sense_is_invalid(judged: Served) -> None:
     bad: list[JSON] = [
-        {"responses": ["x"]},
+        {"responses": ["x", "y"], "params": {"mode": "grade"}},
         {"responses": ["x", "y"], "verifier": "math"},
         {"responses": ["x", "y"], "params": {"other": "z"}},
         {"responses": ["x", "y"], "params": {"judge": "nosuch"}},
@@ -203,7 +253,6 @@ def test_a_list_is_one_call(judged: Served, grader: Grader) -> None:
 
 
 def test_a_list_that_makes_no_sense_is_invalid(judged: Served) -> None:
-    assert listed(judged, ["x"])["status"] == "invalid"
     assert listed(judged, ["x"] * 65)["status"] == "invalid"
     assert listed(judged, ["x", "y"], verifier="math")["status"] == "invalid"
     assert listed(judged, ["x", "y"], params={"others": ["z"]})["status"] == "invalid"
