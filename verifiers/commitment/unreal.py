@@ -23,6 +23,9 @@ _BEHIND_CHARS = 16
 
 def without_unreal(text: str, start: int, end: int) -> int:
     """The end of a part of a text before such a sentence, if the text has figures before it, and no mark within."""
+    line = max(start, end - _MAX_CHARS, text.rfind("\n", start, end) + 1)
+    if last_digit_end(text, line, end) is None and any(map(str.isalnum, text[line:end])):
+        return end
     last = _last(text, start, end)
     if last is None or not start < last.start or any(text.find(mark, last.start, end) >= 0 for mark in _MARKS):
         return end
