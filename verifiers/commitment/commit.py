@@ -23,7 +23,7 @@ from verifiers.commitment.json_fields import without_other_fields
 from verifiers.commitment.mentions import in_order
 from verifiers.commitment.retraction import Verdict
 from verifiers.commitment.spans import Span, trim
-from verifiers.commitment.stance import UNMADE, Sentence, Stance, sentences
+from verifiers.commitment.stance import ANNOUNCES, UNMADE, Sentence, Stance, sentences
 from verifiers.commitment.tags import read_tags
 from verifiers.commitment.truths import judgement_of
 from verifiers.commitment.wording import ends_with, single, without_guesses
@@ -377,9 +377,16 @@ class _Reader:
         return index in self._starts or index in self._marked or self._may_hold_formula(index)
 
     def _may_commit(self, index: int) -> bool:
-        """Whether a sentence may commit to a mention: most sentences mention nothing."""
-        may_be = index in self._marked or bool(self._places_in(index))
-        return may_be or (self._may_hold_formula(index) and _has(_MAY_BE_FORMULA, self._tail[index]))
+        """Whether a sentence may commit to a mention: most sentences mention nothing, or choose nothing."""
+        if index in self._marked:
+            return True
+        sentence = self._tail[index]
+        may_be = bool(self._places_in(index)) or (self._may_hold_formula(index) and _has(_MAY_BE_FORMULA, sentence))
+        return may_be and (sentence.may_choose() or (index > 0 and self._may_head(index - 1)))
+
+    def _may_head(self, index: int) -> bool:
+        """Whether a line may announce what begins the next one."""
+        return "\n" in self._tail[index].stop and self._tail[index].may_hold(ANNOUNCES)
 
     def _with_formula(self, sentence: Sentence, mentions: list[Mention]) -> list[Mention]:
         """The mentions, with those of formulas read as a whole.
@@ -479,7 +486,8 @@ class _Reader:
     def _entry(self, index: int) -> Names | None:
         """The options that make up a whole line; None if the line says anything else."""
         sentence = self._tail[index]
-        if "\n" not in self._tail[index - 1].stop or any(cue.kind in _AGAINST for cue in sentence.cues):
+        is_against = sentence.may_hold(_AGAINST) and any(cue.kind in _AGAINST for cue in sentence.cues)
+        if "\n" not in self._tail[index - 1].stop or is_against:
             return None
         text = sentence.text[sentence.start : sentence.end]
         if (names := self._values.named(text)) is not None or not (mentions := self._read(index).mentions):
@@ -1133,6 +1141,7 @@ _AGAINST = frozenset([Kind.NOT, Kind.WRONG, Kind.BAD, Kind.NO])
 _PARTS = frozenset([Kind.BECAUSE, Kind.BUT, Kind.SO])
 _BEGINS = frozenset([Kind.SO, Kind.THE, Kind.RIGHT])
 _CLOSING = frozenset(')]*_"”$')
+_NEUTRAL = frozenset([Kind.NEUTRAL])
 _NOT_PLAIN = frozenset([*_UNSETTLED, Kind.FALSE, Kind.OTHER])
 _WORD = re.compile(r"(?<!\d)(?<!\d\s)[^\W\d_]{3,}")
 """A word that is not the unit of a number."""
@@ -1156,7 +1165,7 @@ def _within(mention: Mention, marks: Sequence[Mark]) -> bool:
 
 
 def _is_neutral(sentence: Sentence, mention: Mention) -> bool:
-    if Kind.NEUTRAL not in sentence.kinds:
+    if not sentence.may_hold(_NEUTRAL):
         return False
     first, _ = sentence.place(mention.span)
     return any(cue.kind is Kind.NEUTRAL and cue.first <= first < cue.stop for cue in sentence.cues)

@@ -20,7 +20,7 @@ _LETTERS = bytes(code if chr(code).isalpha() else 32 for code in range(128)).lju
 _NOT = b"n't"
 """The only phrase of letters that begins within a word: "don't" is "do" and "n't"."""
 _BOX = b"["
-"""The only phrase of signs begins with it: the empty box of a list, "[ ]"."""
+"""The boxes of a list begin with it: "[ ]", "[x]"."""
 _NAME = re.compile(r"(?<![A-Za-z])[A-Z][a-z]{1,30}(?![A-Za-z])")
 _OF_OTHERS = (
     "who",
@@ -120,4 +120,5 @@ def _by_rarest(phrases: Iterable[Sequence[str]]) -> Table:
 def _bare(phrase: Sequence[str]) -> Tokens:
     """The words of a phrase as `tokens` has them: "'s" is "s" there."""
     plain = (word if word == "n't" else word.strip("'") for word in phrase if any(map(str.isalpha, word)))
-    return frozenset(word.encode() for word in plain) or frozenset([phrase[0].encode()])
+    members = frozenset(word.encode() for word in plain) or frozenset([phrase[0].encode()])
+    return members | {_BOX} if phrase[0] == "[" else members

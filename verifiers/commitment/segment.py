@@ -143,7 +143,7 @@ _SPOKEN = re.compile(
 
 def _behind_thought_tokens(text: str, start: int) -> int | None:
     """The end of thinking in a model's own tokens; None if it never ends."""
-    if "<" not in text or _ANY_TOKEN.search(text) is None:
+    if text.find("<", start) < 0 or _ANY_TOKEN.search(text, start) is None:
         return start
     for opening, closing in _THOUGHTS:
         if origins := [match.end() for match in opening.finditer(text, start)]:

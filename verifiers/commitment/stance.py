@@ -222,6 +222,22 @@ class Sentence:
         concedes = self._tokens is None or not self._tokens.isdisjoint(_although())
         return concedes or self.may_hold(_MAY_TRAIL) or self.may_tell_opinion()
 
+    def may_choose(self) -> bool:
+        """Whether the stance towards a mention may be stronger than STATED; this reads no cues."""
+        members = self._tokens
+        if members is None or not _subjects().isdisjoint(members) or may_hold(members, _CHOOSES):
+            return True
+        if may_hold(members, _NOT) and may_hold(members, _BUT):
+            return True
+        return self.text.find(">", self.heard_from, self.end) >= 0 or self._may_hold_verdict()
+
+    def _may_hold_verdict(self) -> bool:
+        """Whether the rest of the line may be a verdict on the sentence."""
+        stop = self.end + _MAX_VERDICT_CHARS
+        line = self.text.find("\n", self.end, stop)
+        is_near = line > self.end or (line < 0 and len(self.text) <= stop)
+        return is_near and may_hold(tokens(self.text, self.end, line if line >= 0 else stop), _VERDICTS)
+
     @cached_property
     def cues(self) -> Sequence[Cue]:
         signals = self._listed
@@ -1269,6 +1285,12 @@ _TURNS_ON = frozenset([Kind.IS, Kind.THE, Kind.ANSWER, Kind.RESULT, Kind.NOUN, K
 _TURN_SIGNS = frozenset(",:;.—–-!…，、：；。！،؛")
 
 
+@cache
+def _subjects() -> Tokens:
+    """The words of subjects in ASCII, as a glance has them: "it is" concludes."""
+    return frozenset(word.strip("'").encode() for word in listed("subjects") if word.isascii())
+
+
 def _is_sign(cue: Cue, phrase: Sequence[Word]) -> bool:
     return not phrase[cue.first].text.isalnum()
 
@@ -1283,6 +1305,14 @@ _SAYS_BEHIND = frozenset(
 _REASONS = frozenset([Kind.BECAUSE, Kind.NOT])
 _BREAKS = frozenset([Kind.OR, Kind.BUT, Kind.SO, Kind.BECAUSE, Kind.NOT])
 ANNOUNCES = frozenset([Kind.ANSWER, Kind.RESULT])
+_CHOOSES = ANNOUNCES | frozenset(
+    [
+        *(Kind.FITS, Kind.CALLED, Kind.TRUE, Kind.YES, Kind.ONLY, Kind.ALSO, Kind.SO, Kind.CHOOSE),
+        *(Kind.EXCEPT, Kind.BAD, Kind.FALSE, Kind.NO),
+    ]
+)
+"""The kinds without which a sentence only names a value, unless a subject or a contrast leads to it."""
+_NOT, _BUT = frozenset([Kind.NOT]), frozenset([Kind.BUT])
 _GOVERNING = frozenset(_GOVERNS)
 _MAY_GOVERN = _GOVERNING | {Kind.BUT}
 """A turn makes an opinion of the answer before it."""

@@ -28,6 +28,9 @@ def without_unreal(text: str, start: int, end: int) -> int:
     mark = max(text.rfind(mark, max(start, end - _MAX_CHARS), end) for mark in _MARKS)
     if mark >= 0 and _STOPS.isdisjoint(text[mark:end].rstrip(" \n.")):
         return end
+    line = max(start, end - _MAX_CHARS, text.rfind("\n", start, end) + 1)
+    if last_digit_end(text, line, end) is None and any(map(str.isalnum, text[line:end])):
+        return end
     last = _last(text, start, end)
     if last is None or not start < last.start or any(text.find(mark, last.start, end) >= 0 for mark in _MARKS):
         return end

@@ -4,7 +4,7 @@ import pytest
 
 from verifiers.commitment.cues import Kind, cues, shortest, words
 from verifiers.commitment.glance import may_hold, tokens
-from verifiers.commitment.stance import Sentence
+from verifiers.commitment.stance import UNMADE, Sentence, Stance, sentences
 
 
 @pytest.mark.parametrize("kind", Kind)
@@ -29,7 +29,31 @@ def test_no_opinion_is_overlooked(text: str) -> None:
     assert Sentence(text, 0, len(text), "").may_tell_opinion()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "All but C are wrong.",
+        "The false statement is C.",
+        "C fits. [x]",
+        "C with London. Yes",
+        "It is C.",
+        "B is left => C",
+        "Not B, but C.",
+        "Only C is in France.",
+        "I pick C.",
+        "Die Antwort ist C.",
+        "答案是C。",
+    ],
+)
+def test_no_choice_is_overlooked(text: str) -> None:
+    sentence, at = next(sentences(text, 0, len(text))), text.index("C")
+    assert sentence.stance((at, at + 1)) not in UNMADE | {Stance.STATED}
+    assert sentence.may_choose()
+
+
 def test_most_sentences_are_ruled_out() -> None:
     sentence = Sentence("So the number of bags that are left is 5", 0, 40, ".")
     assert not sentence.may_hold(frozenset([Kind.NOT, Kind.MAYBE, Kind.IF]))
     assert not sentence.may_tell_opinion()
+    text = "There are 12 bags in room C of the house."
+    assert not Sentence(text, 0, len(text) - 1, ".").may_choose()
