@@ -22,6 +22,7 @@ OWN_TABLES = {
     "verifiers.commitment.cues._parsed",
     "verifiers.commitment.cues.alone",
     "verifiers.commitment.cues.listed",
+    "verifiers.commitment.glance._by_last",
     "verifiers.commitment.glance._of_kinds",
     "verifiers.commitment.glance._opinion",
     "verifiers.commitment.retraction._table",
