@@ -10,11 +10,10 @@ tools) only the type is kept, so that a verifier can refuse parts that it does n
 (`annotations`, `logprobs`) are ignored.
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-
-import msgspec
 
 from verifiers.base import InvalidItem
 from verifiers.conversation import Conversation, Role, Step, ToolCall
@@ -204,8 +203,8 @@ def _result(message: Mapping[str, Any], content: Any, answers: Any, position: in
 def _call(value: Any, position: int) -> ToolCall:
     if isinstance(value, str):  # the library `verifiers` keeps its calls as JSON text
         try:
-            value = msgspec.json.decode(value)
-        except (msgspec.MsgspecError, RecursionError) as error:
+            value = json.loads(_of_whole_characters(value))
+        except (ValueError, RecursionError) as error:
             raise _bad(position, f"a call is text, but not JSON: {error}") from error
     if not isinstance(value, dict):
         raise _bad(position, f"a call is an object, not {_kind(value)}")
@@ -219,6 +218,14 @@ def _call(value: Any, position: int) -> ToolCall:
 
 
 _ARGUMENTS = ("arguments", "parameters", "args", "input")
+
+
+def _of_whole_characters(text: str) -> str:
+    """JSON text with U+FFFD in the place of each half of a surrogate pair: a model may write the escape of one."""
+    if "\\ud" not in text.casefold():
+        return text
+    unescaped = json.dumps(json.loads(text), ensure_ascii=False)
+    return unescaped.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _joined(first: Step, second: Step) -> Step:

@@ -7,7 +7,6 @@ import os
 import sqlite3
 import sys
 import tempfile
-import time
 
 stored_by: dict[str, object] = {}
 atexit.register(lambda: print(json.dumps(stored_by)))  # before the trackers, so that it runs behind what they print
@@ -47,11 +46,8 @@ with Client(sys.argv[1], run_id="curves") as client:
         for at in range(600)
     ]
     report = watch.AlarmReporter(client, [watch.to_wandb(weights_and_biases), watch.to_mlflow(mlflow)], run_id="curves")
-    for _ in range(200):
+    while not (alarms := report()):
         client.score(items)
-        if alarms := report():
-            break
-        time.sleep(0.1)
 weights_and_biases.finish()
 mlflow.end_run()
 writer.close()

@@ -109,6 +109,22 @@ def test_each_dialect_says_the_same(messages: list[Any], steps: Conversation) ->
     assert dialects.read(messages) == steps
 
 
+@table(
+    ("written", "value"),
+    [
+        (r'"\ud83d\ude00 \ud800"', "\U0001f600 \ufffd"),
+        (r'"\udc00"', "\ufffd"),
+        (r'"\\ud800"', "\\ud800"),
+        ("1e400", float("inf")),
+        ("1" * 30, int("1" * 30)),
+    ],
+)
+def test_a_call_that_is_json_text_is_read_whatever_a_model_gives_it(written: str, value: Any) -> None:
+    call = f'{{"name": "f", "arguments": {{"a": {written}}}}}'
+    (step,) = dialects.read([{"role": "assistant", "tool_calls": [call]}]).steps
+    assert step.calls == (ToolCall("f", {"a": value}),)
+
+
 def test_the_older_function_call_is_a_call() -> None:
     messages = [
         {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}},
