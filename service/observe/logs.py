@@ -9,16 +9,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
+import structlog
 
 from service.settings import Settings
-
-if "rich" not in sys.modules:  # with it a start takes a tenth longer, and our tracebacks are lines of JSON
-    sys.modules["rich"] = None  # type: ignore[assignment]  # what the import system knows as missing
-    import structlog
-
-    del sys.modules["rich"]
-else:
-    import structlog
 
 _access = logging.getLogger("rewardline.access")
 _fast = False
