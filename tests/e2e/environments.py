@@ -29,7 +29,7 @@ WITH_SERVER = ("ray",)
 _BUILD_CLIENT = "import sys, hatchling.build; hatchling.build.build_editable(sys.argv[1])"
 """The client is built by our own environment, so that theirs need no builder. The wheel refers to the folder as it
 stands."""
-QUICK = ("trl", "verl")
+QUICK = ("openenv",)
 WITHOUT_TORCH = {
     "openenv": f"{sys.version_info.major}.{sys.version_info.minor}",
     "nemo-gym": "3.12",

@@ -12,8 +12,6 @@ from tests.e2e.clients.pair_scores import scored
 from tests.e2e.environments import NoPython, python_of, variables
 from tests.judge_upstream.grader import Grader
 
-pytestmark = pytest.mark.trainers
-
 SCRIPTS = Path(__file__).parent / "clients"
 
 
@@ -38,12 +36,14 @@ def test_an_episode_of_openenv_is_an_interaction(served: Served) -> None:
     assert "VALIDATION_ERROR" in refused
 
 
+@pytest.mark.trainers
 @pytest.mark.parametrize("environment", ["nemo-gym", "nemo-gym-0.7"])
 def test_rollouts_of_nemo_gyms_agent_are_verified_with_their_calls(serve: Serve, environment: str) -> None:
     printed = run(environment, "nemo_gym_rollouts.py", serve(root_door="nemo_gym", workers="1").url)
     _check_rollouts(printed)
 
 
+@pytest.mark.trainers
 def test_an_environment_server_of_nemo_gym_has_its_episodes_verified(serve: Serve) -> None:
     printed = run("nemo-gym-0.7", "nemo_gym_episodes.py", serve(root_door="nemo_gym", workers="1").url)
     _check_rollouts({way: printed[way]["episodes"] for way in printed})
@@ -55,6 +55,7 @@ def test_an_environment_server_of_nemo_gym_has_its_episodes_verified(serve: Serv
         }
 
 
+@pytest.mark.trainers
 def test_groups_have_the_rewards_of_nemo_gyms_own_server(serve: Serve, tmp_path: Path) -> None:
     with Grader(lambda said: scored(said["RESPONSE_A"].strip(), said["RESPONSE_B"].strip())) as grader:
         url = serve(judge_file=str(grader.file(tmp_path)), workers="1").url

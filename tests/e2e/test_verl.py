@@ -20,6 +20,8 @@ from tests.e2e.environments import FOLDER, python_of, variables
 from tests.ports import free_port
 from tests.waiting import eventually
 
+pytestmark = pytest.mark.trainers
+
 SCRIPTS = Path(__file__).parent / "verl"
 EXAMPLES = ROOT / "client" / "examples" / "verl"
 MATHEMATICS = ROOT / "tests" / "data" / "math"
@@ -73,7 +75,6 @@ def in_process(served: Served, python: Path, tokenizer: str) -> Any:
     return ran(python, "managers.py", "in_process", served.url, tokenizer)
 
 
-@pytest.mark.trainers
 def test_an_installed_client_registers_its_managers_by_itself(python: Path, tmp_path: Path) -> None:
     asked = """if True:
         import verl
@@ -87,7 +88,6 @@ def test_an_installed_client_registers_its_managers_by_itself(python: Path, tmp_
     assert done.stdout.split() == ["RewardManager", "LegacyRewardManager"]
 
 
-@pytest.mark.trainers
 def test_samples_that_arrive_together_travel_in_one_request(in_process: Any) -> None:
     outcome = in_process["in_loop"]
     requests = outcome["requests"]
@@ -169,7 +169,6 @@ def test_verls_sandbox_client_works_against_our_door(in_process: Any) -> None:
     }
 
 
-@pytest.mark.trainers
 def test_a_tool_judges_and_never_makes_a_failure_a_reward(
     served: Served, python: Path, tokenizer: str, tmp_path: Path
 ) -> None:
@@ -196,7 +195,6 @@ def test_a_tool_judges_and_never_makes_a_failure_a_reward(
     assert called["outcomes"]["invalid"][2] == {"failed": 0.0, "invalid": 1.0}
 
 
-@pytest.mark.trainers
 def test_interactions_of_an_older_verl_take_turns_on_the_server(
     served: Served, python: Path, older: Path, tokenizer: str
 ) -> None:
@@ -213,7 +211,6 @@ def test_interactions_of_an_older_verl_take_turns_on_the_server(
     assert outcome["number"][3]["failed"] == 1.0
 
 
-@pytest.mark.trainers
 def test_the_reward_loop_on_ray_outlives_a_restart_in_mid_batch(
     serve: Serve, python: Path, tokenizer: str, tmp_path: Path
 ) -> None:
@@ -275,7 +272,6 @@ def labelled() -> Iterator[tuple[str, str, str, bool]]:
                     yield source, known["response"], known["gold"], known["expected"]
 
 
-@pytest.mark.trainers
 def test_where_we_judge_otherwise_than_verl_we_are_right(served: Served, python: Path, tmp_path: Path) -> None:
     rows = list(labelled())
     assert len(rows) > 7000
@@ -304,7 +300,6 @@ def _explained(response: str) -> bool:
     return "\\text{ (since }" in box or box.startswith("\\text{correct}}")
 
 
-@pytest.mark.trainers
 def test_the_examples_are_what_verl_reads(served: Served, python: Path, tokenizer: str, tmp_path: Path) -> None:
     command = command_of("train.sh", served.url, tmp_path)
     file = str(EXAMPLES / "reward.yaml")
@@ -315,7 +310,6 @@ def test_the_examples_are_what_verl_reads(served: Served, python: Path, tokenize
     assert set(outcome["file"]["reward_extra_info"]) == NUMBERS | {"math", "think_format"}
 
 
-@pytest.mark.trainers
 def test_the_example_of_patches_has_rewards_of_real_tests(
     serve: Serve, docker_address: str, docker_task: dict[str, Any], python: Path, tokenizer: str, tmp_path: Path
 ) -> None:

@@ -55,6 +55,7 @@ def item_of(entry: Entry, example: Example, response: str | None = None, explain
     return Item(example.response if response is None else response, params, example.prompt, explain)
 
 
+@repositories_apart
 def test_examples_hold(entry: Entry, found: Found) -> None:
     asked = [(example, explain) for example in entry.examples for explain in (False, True)]
     verdicts = found.score(entry, [item_of(entry, example, explain=explain) for example, explain in asked])
@@ -64,6 +65,7 @@ def test_examples_hold(entry: Entry, found: Found) -> None:
         )
 
 
+@repositories_apart
 def test_parameters_end_with_their_item(entry: Entry, found: Found) -> None:
     """No cycle holds them until garbage is collected, and no memory keeps them beyond what it forgets."""
     gc.disable()

@@ -112,6 +112,7 @@ async def test_a_replica_that_is_asked_alone_may_spend_all(start: Start, upstrea
     assert round(LIMIT / COST) - 2 <= kinds.count("ok") + 1 <= round(LIMIT / COST)
 
 
+@pytest.mark.judges
 async def test_what_a_replica_gave_back_at_its_end_is_spent_by_another(start: Start) -> None:
     (one, ended), (two, _) = await start(**SPEND), await start(**SPEND)
     assert await outcomes(one, 10) == ["ok"] * 10
@@ -188,6 +189,7 @@ async def test_a_replica_that_never_met_redis_judges_within_its_own_limits(
     assert await outcomes(one, 5) == ["ok"] * 5
 
 
+@pytest.mark.judges
 async def test_a_report_whose_answer_is_lost_counts_once(start: Start, upstream: Scripted) -> None:
     one, sharing = await start(**SPEND)
     assert await outcomes(one, 20) == ["ok"] * 20

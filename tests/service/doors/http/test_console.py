@@ -70,6 +70,7 @@ def test_every_example_gives_the_verdict_that_it_promises(served: Served, contex
     assert opened.complaints == []
 
 
+@pytest.mark.browser
 def test_a_link_holds_the_whole_case_and_a_copied_call_gives_its_verdict(
     served: Served, context: BrowserContext
 ) -> None:

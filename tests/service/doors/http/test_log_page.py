@@ -66,6 +66,7 @@ def logged(serve: Serve, tmp_path: Path) -> Logged:
     return start
 
 
+@pytest.mark.browser
 def test_rewards_are_counted_narrowed_and_opened(logged: Logged, context: BrowserContext) -> None:
     served = logged()
     opened = Log(context, served)

@@ -42,7 +42,7 @@ class Reference:
         return [fault["id"] for fault in Axe().run(self.page).response["violations"]]
 
 
-@pytest.mark.browser(beyond=1)
+@pytest.mark.browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_an_operation_is_tried_in_the_page(served: Served, browser: Browser, scheme: str) -> None:
     with browser.new_context(color_scheme="dark" if scheme == "dark" else "light") as context:
