@@ -92,6 +92,7 @@ _FORMULA_SENTENCES = 6
 _MAX_MENTIONS = 32
 """The mentions of one sentence that are read, counted from the end; earlier ones are ignored."""
 _MAX_FOLLOWING = 8
+_LONGER_THAN_LABEL = 3
 _MAX_SHORT_CHARS = 600
 _SHORT_CHARS = 16
 _ABBREVIATION_CHARS = 3
@@ -235,7 +236,7 @@ def _entry(text: str, values: Values) -> Names | None:
     rivals = values.mentions(remainder.text, 0, remainder.end)
     if (
         remainder.asks
-        or not remainder.kinds.isdisjoint(_UNSETTLED)
+        or _is_unsettled(remainder)
         or any(mention.value != names for mention in rivals)
     ):
         return None
@@ -248,9 +249,18 @@ def _entry(text: str, values: Values) -> Names | None:
     return names if entry["sign"] or is_verdict else None
 
 
+def _is_unsettled(remainder: Sentence) -> bool:
+    """Whether the words behind a label leave it open or speak against it: "not this one", "it may be"; not "the box is not big enough"."""
+    kinds_behind = {cue.kind for cue in remainder.cues if cue.kind not in _AGAINST or cue.first <= _MAX_SUBJECT_WORD}
+    speaks_of_it = not kinds_behind.isdisjoint(_PRO_FORMS) and not remainder.kinds.isdisjoint(_AGAINST)
+    return speaks_of_it or not kinds_behind.isdisjoint(_UNSETTLED)
+
+
 _LABELLED = re.compile(
     r"[*_]{0,3}\(?(?P<label>[^\W_])(?P<sign>\)?[*_]{0,3}\s?[).:,，：、．][*_]{0,3}|\))?\s+(?P<text>\S.*?)[*_]{0,3}"
 )
+_PRO_FORMS = frozenset([Kind.IT, Kind.ANSWER, Kind.NOUN, Kind.LABEL, Kind.RIGHT, Kind.FITS, Kind.CHOOSE])
+_MAX_SUBJECT_WORD = 1
 _UNSETTLED = kinds("not bad doubt maybe if said or wrong no but except")
 _FIELD_KEY = r'"(?:final_?)?(?:answer|choice|option|label|letter)"\s{0,4}:\s{0,4}'
 _FIELD_TEXT = r'(?P<text>"[^"\\\n]{0,300}")|(?P<list>\[[^\[\]]{0,300}\])'
@@ -782,7 +792,7 @@ class _Reader:
         correction = replacement(self._text, last.span[1], self._text[slice(*last.span)])
         if correction is not None and self._values.named(correction.value) != last.names:
             return True
-        if is_taken_back(self._text, last.span[1]):
+        if is_taken_back(self._text, self._end_of_restated(last)):
             return True
         for index in range(last.sentence, min(count, last.sentence + _MAX_FOLLOWING)):
             sentence, mentions = self._read(index)
@@ -820,6 +830,15 @@ class _Reader:
             alive = [stance for stance in self._stances(sentence, mentions, count - 1) if stance is not Stance.DENIED]
             return bool(alive) and names is not None and not (names and names <= last.names)
         return False
+
+    def _end_of_restated(self, offer: Offer) -> int:
+        """The end of an offer, or of the sentence behind it that is nothing but the same value: "(B). No.", if B is "No"."""
+        index = offer.sentence + 1
+        if index >= len(self._tail) or _NO_WORDS.fullmatch(self._text, offer.span[1], self._tail[index].start) is None:
+            return offer.span[1]
+        sentence = self._tail[index]
+        is_same = self._values.named(self._text[sentence.start : sentence.end]) == offer.names
+        return sentence.end if is_same else offer.span[1]
 
     def _is_against_another(self, last: Offer, offers: Sequence[Offer]) -> bool:
         """Whether another value was announced before a conclusion, and no sentence since then begins with a turn."""
@@ -891,6 +910,9 @@ class _Reader:
         """
         return bool(mentions) and self._is_entry(sentence, mentions[0])
 
+    def _is_label_alone(self, mention: Mention) -> bool:
+        return len(self._text[mention.start : mention.end].strip("*_([)]. ")) < _LONGER_THAN_LABEL
+
     def _is_short(self, mention: Mention) -> bool:
         """Whether a mention is a label, or begins with one."""
         text = self._text[mention.start : mention.end].strip("*_([ ")
@@ -908,14 +930,18 @@ class _Reader:
         successor = sentence.words[stop + 1]
         return sentence.text[successor.start].islower() and stop + 2 < len(sentence.words)
 
-    def _is_left_open(self, sentence: Sentence, first: int) -> bool:
+    def _is_left_open(self, sentence: Sentence, first: int, stop: int) -> bool:
         """Whether a sentence doubts a mention, or supposes it: not behind a condition of its own, "If x is 3, y is C"."""
         indices = {cue.first for cue in sentence.cues if cue.kind is Kind.IF and cue.first == 0}
         pauses = [index for index in range(first) if sentence.words[index].text in ",，、،"]
         is_unreal = any(word.text in listed("unreal") for word in sentence.words[:first])
         spared = indices if pauses and not is_unreal else set()
         return any(
-            cue.kind in _OPEN and (cue.stop <= first or cue.kind is not Kind.OTHER) and cue.first not in spared
+            cue.kind in _OPEN
+            and (cue.first < stop or cue.kind is not Kind.ALSO)
+            and (cue.stop <= first or cue.kind is not Kind.OTHER)
+            and cue.first not in spared
+            and not (cue.kind in _MODAL and sentence.is_settled(cue, first))
             for cue in sentence.cues
         )
 
@@ -929,10 +955,8 @@ class _Reader:
 
     def _is_told_against(self, sentence: Sentence, mention: Mention) -> bool:
         """Whether a clause with a mention has a word against it."""
-        first, stop = sentence.place(mention.span)
-        reasons = {cue.first for cue in sentence.cues if cue.kind is Kind.BECAUSE}
-        while stop < len(sentence.words) and sentence.words[stop].text not in ",;—–-(，" and stop not in reasons:
-            stop += 1
+        first = sentence.place(mention.span)[0]
+        stop = self._end_of_clause(sentence, mention)
         indices = [
             sentence.place(candidate.span)[0]
             for candidate in self._values.mentions(sentence.text, sentence.start, sentence.end)
@@ -943,8 +967,21 @@ class _Reader:
             ):
                 if cue.kind is Kind.NOT and cue.first > first and any(index >= cue.stop for index in indices):
                     continue
+                if cue.stop <= first and sentence.tells_which(cue, first):
+                    continue
                 return True
         return False
+
+    def _end_of_clause(self, sentence: Sentence, mention: Mention) -> int:
+        """The end of the clause of a mention: "B. The box is too small" says nothing of B behind the full stop."""
+        stop = sentence.place(mention.span)[1]
+        reasons = {cue.first for cue in sentence.cues if cue.kind is Kind.BECAUSE}
+        while stop < len(sentence.words) and sentence.words[stop].text not in ",;—–-(，" and stop not in reasons:
+            remainder = Sentence(sentence.text, sentence.words[stop].end, sentence.end, "")
+            if sentence.words[stop].text == "." and not _is_unsettled(remainder):
+                break
+            stop += 1
+        return stop
 
     def _is_denial(self, sentence: Sentence, mention: Mention) -> bool:
         """Whether a sentence does nothing but deny what it mentions."""
@@ -1019,7 +1056,7 @@ class _Reader:
             not mentions
             or sentence.asks
             or len({mention.value for mention in candidates}) > 1
-            or any(map(self._is_short, candidates))
+            or any(map(self._is_label_alone, candidates))
         ):
             return None
         first = mentions[0]
@@ -1115,7 +1152,7 @@ class _Reader:
                 ):
                     continue
                 at = sentence.skipped(first)
-                if self._is_left_open(sentence, first):
+                if self._is_left_open(sentence, first, self._end_of_clause(sentence, mention)):
                     continue
                 if any(cue.kind is Kind.OR and not self._is_among_denied(index, cue.first) for cue in sentence.cues):
                     continue
@@ -1136,6 +1173,7 @@ _VERDICTS = frozenset([Kind.YES, Kind.NO])
 _LINE = re.compile(r"[^\n]+")
 _ALNUM = re.compile(r"[^\W_]")
 _MAX_OR_WORDS = 3
+_MODAL = frozenset([Kind.MAYBE, Kind.ALSO])
 _VERBS_OF_RELATIVE = 2
 _AGAINST = frozenset([Kind.NOT, Kind.WRONG, Kind.BAD, Kind.NO])
 _PARTS = frozenset([Kind.BECAUSE, Kind.BUT, Kind.SO])

@@ -107,13 +107,21 @@ def sentences(text: str, start: int, end: int) -> Iterator["Sentence"]:
         if sign == ".":
             last = text[at - 3 : at]
             may_go_on = not last.isalpha() or last.lower() in _ENDS_OF_SHORTENED
-            if may_go_on and _NO_STOP.search(text, max(start, at - 12), at):
+            if may_go_on and _NO_STOP.search(text, max(start, at - 12), at) and not _is_denial(text, at, following):
                 continue
         if first < at and not text[first:at].isspace():
             yield _once(before, text, first, at, sign)
         first = following
     if text[first:end].strip():
         yield _once(before, text, first, end, "")
+
+
+def _is_denial(text: str, at: int, following: int) -> bool:
+    """Whether the "no" before a full stop is a word of its own: "No. It is 5"; not "No. 5"."""
+    return text[at - 2 : at].lower() == "no" and _DIGIT_BEHIND.match(text, following) is None
+
+
+_DIGIT_BEHIND = re.compile(r"\s?[#№]?\s?\d")
 
 
 def _once(before: "dict[_Key, Sentence]", text: str, start: int, end: int, stop: str) -> "Sentence":
@@ -451,7 +459,7 @@ class Sentence:
             if index in verbs and self.ends_in(verbs[index], Kind.SAID):
                 return Stance.ATTRIBUTED
             if (cue := self.ends_in(index, *_GOVERNING)) and not (
-                self._is_example(cue) or (cue.kind in _DENYING and self._tells_which(cue, len(self.words)))
+                self._is_example(cue) or (cue.kind in _DENYING and self.tells_which(cue, len(self.words)))
             ):
                 return _GOVERNS[cue.kind] if cue.kind in _STAYS or not is_apart else None
             word = self.words[index - 1].text
@@ -790,11 +798,11 @@ class Sentence:
                 neighbour.kind in ANNOUNCES and neighbour.first <= cue.first < neighbour.stop for neighbour in self.cues
             ):
                 continue
-            if cue.kind is Kind.MAYBE and (self._is_settled(cue, first) or self.begins(cue.stop, Kind.ONLY)):
+            if cue.kind is Kind.MAYBE and (self.is_settled(cue, first) or self.begins(cue.stop, Kind.ONLY)):
                 continue
             if cue.kind is Kind.NOT and (self.is_beyond(cue) or self._is_in_limit(cue)):
                 continue
-            if cue.kind in _DENYING and self._tells_which(cue, first):
+            if cue.kind in _DENYING and self.tells_which(cue, first):
                 continue
             if self._reaches(cue, first, extents):
                 return stance
@@ -941,7 +949,7 @@ class Sentence:
         cues = [cue for cue in self.cues if verb < cue.first and cue.stop <= first]
         return any(cue.kind in _ENDS_SCOPE or (cue.kind is Kind.IS and cue.first > verb + 2) for cue in cues)
 
-    def _is_settled(self, cue: Cue, first: int) -> bool:
+    def is_settled(self, cue: Cue, first: int) -> bool:
         """Whether a doubt only says which noun is meant, or what somebody is able to do with a number of things."""
         return self._is_relative(cue, first) or self._is_ability(cue, first)
 
@@ -957,11 +965,9 @@ class Sentence:
     def _is_relative(self, cue: Cue, first: int) -> bool:
         """Whether a doubt only says which noun is meant, and a verb behind it what that is: "the number that may be needed is 5"."""
         modal, pronoun = self.words[cue.first].text, self.words[cue.first - 1].text if cue.first else ""
-        if (
-            modal not in listed("modals")
-            or pronoun not in listed("relatives")
-            or not self.begins(cue.first + 1, Kind.IS)
-        ):
+        # "that may be needed" and "that could not be needed"
+        verb = next((denial.stop for denial in self.at(cue.first + 1) if denial.kind is Kind.NOT), cue.first + 1)
+        if modal not in listed("modals") or pronoun not in listed("relatives") or not self.begins(verb, Kind.IS):
             return False
         subject = [
             neighbour.kind
@@ -970,17 +976,17 @@ class Sentence:
         ]
         if subject[:1] != [Kind.THE] or not _VERBS.isdisjoint(subject):
             return False
-        kinds = [neighbour.kind for neighbour in self.cues if cue.stop <= neighbour.first and neighbour.stop <= first]
+        kinds = [neighbour.kind for neighbour in self.cues if verb < neighbour.first and neighbour.stop <= first]
         return kinds.count(Kind.IS) == 1 and _CLAIMS.isdisjoint(kinds)
 
-    def _tells_which(self, cue: Cue, first: int) -> bool:
+    def tells_which(self, cue: Cue, first: int) -> bool:
         """Whether a denial only says what is counted or meant: "the number of false claims is 3", "the one who disagrees is"."""
         if cue.first and self.words[cue.first - 1].text in listed("of") and cue.kind is Kind.BAD:
             return True
         verbs = [
             neighbour.first
             for neighbour in self.cues
-            if neighbour.kind is Kind.IS and cue.stop <= neighbour.first < first
+            if neighbour.kind is Kind.IS and cue.stop < neighbour.first < first
         ]
         pronouns = [at for at in range(1, cue.first) if self.words[at].text in listed("relatives")]
         start = self.past_cue(0, Kind.SO)

@@ -208,6 +208,9 @@ class Options:
         if starts_at is None:
             starts_at = [start + first for first, _ in self.places(text[start:end])]
         for sight in self._sights.within(text, start, end, starts_at, _MOST_BEFORE):
+            if listed and self._is_own_text(text, listed[-1], sight):
+                listed[-1] = listed[-1]._replace(end=sight.end)
+                continue
             if sight.kind == "label":
                 label = self.label(sight.name)
                 if label is None and len(sight.name) > 1 and len({*sight.name}) == len(sight.name):
@@ -239,6 +242,18 @@ class Options:
                 continue
             listed.append(mention)
         return listed
+
+    def _is_own_text(self, text: str, previous: Mention, sight: Sight) -> bool:
+        """Whether a letter behind a label is the text of that option: "(A) C", if the text of A is "C"."""
+        texts = [self.texts.get(label, "").strip(EDGES) for label in previous.value or ()]
+        is_near = sight.start - previous.end <= _MAX_BETWEEN_CHARS
+        return (
+            not self.multi
+            and is_near
+            and texts == [sight.name.strip(EDGES)]
+            and self._is_bare(text, previous)
+            and _BETWEEN.fullmatch(text, previous.end, sight.start) is not None
+        )
 
     def _is_same_place(self, text: str, a: Mention, b: Mention, is_label: bool) -> bool:
         """Whether a label stands beside a text: "C) Paris", "Paris (C)"."""
