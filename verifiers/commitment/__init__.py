@@ -77,7 +77,7 @@ from verifiers.commitment.folding import fold
 from verifiers.commitment.groups import committed
 from verifiers.commitment.json_fields import without_other_fields
 from verifiers.commitment.labels import names_several
-from verifiers.commitment.lines import clause_end
+from verifiers.commitment.lines import clause_end, last_announced
 from verifiers.commitment.links import names_alternatives
 from verifiers.commitment.markup import without_html, without_struck
 from verifiers.commitment.mentions import (
@@ -127,6 +127,7 @@ __all__ = [
     "is_clause",
     "is_taken_back",
     "judged_at",
+    "last_announced",
     "last_digit_end",
     "load",
     "names_alternatives",

@@ -15,7 +15,7 @@ from verifiers.commitment.json_fields import json_answer
 from verifiers.commitment.mentions import is_heard, note
 from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
 from verifiers.commitment.retraction import Verdict, judged
-from verifiers.commitment.spans import strip, trim
+from verifiers.commitment.spans import Span, strip, trim
 from verifiers.commitment.stance import UNMADE, Sentence, Stance, sentence_at
 from verifiers.commitment.wording import begins_with
 
@@ -60,6 +60,15 @@ def read_lines(text: str, start: int, end: int) -> Offers:
     if used:
         return Offers(offers, "no_answer")
     return with_boxes(text, offers) if offers else NO_OFFERS
+
+
+def last_announced(text: str, start: int, end: int) -> Span | None:
+    """The words that the end of a text announces, also if they may only speak of an answer: "So the answer is valid."."""
+    announced = announcements(text, start, end)
+    if not announced or not announced[-1].has_verb or announced[-1].stance is not Stance.ANNOUNCED:
+        return None
+    span = trim(text, *content(text, announced[-1], end))
+    return span if span[0] < span[1] and not any(map(str.isalnum, text[span[1] : end])) else None
 
 
 def _only_concludes(sentence: Sentence) -> bool:
@@ -135,6 +144,8 @@ def _past_lead_ins(text: str, start: int, limit: int) -> int:
 
 def _matched(text: str, start: int, stop: int) -> tuple[int, int]:
     """The span without a closing bracket that was opened before it, or an opening one that is not closed in it."""
+    if not any(map(str.isalnum, text[start:stop])):
+        return start, stop  # an answer of brackets: "} ] )"
     while start < stop and text[start] in "} ":
         start += 1
     for opening, closing in (("\\[", "\\]"), ("\\(", "\\)"), ("{", "}")):

@@ -268,10 +268,21 @@ def _committed(
     response: str, extraction: commitment.Extraction, params: QaParams, references: Sequence[tuple[str, ...]]
 ) -> commitment.Extraction:
     """The extraction, after the text behind its answer has been read."""
+    if extraction.channel is Channel.WHOLE and params.extract == "auto" and params.metric in _SHORT:
+        extraction = _announced(response, extraction)
     extraction = commitment.corrected(response, _with_title(extraction, references), params.on_conflict)
     if params.metric == "bool" and extraction.span and is_gainsaid(response, extraction.span):
         return msgspec.structs.replace(extraction, answer=None, span=None, reason="conflicting_answers")
     return extraction
+
+
+def _announced(response: str, extraction: commitment.Extraction) -> commitment.Extraction:
+    """The extraction of a whole response, narrowed to the words that its end announces: "So the answer is valid."."""
+    span = commitment.last_announced(response, *extraction.span) if extraction.span else None
+    if span is None:
+        return extraction
+    judged = commitment.judged_at(extraction, span)
+    return msgspec.structs.replace(judged, channel=Channel.ANSWER_LINE, answer=response[slice(*span)], span=span)
 
 
 def _with_title(extraction: commitment.Extraction, references: Sequence[tuple[str, ...]]) -> commitment.Extraction:
