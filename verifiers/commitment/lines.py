@@ -111,7 +111,8 @@ def content(text: str, announcement: Announcement, limit: int) -> tuple[int, int
     """
     end = announcement.span[0]
     limit = min(limit, end + _MAX_CHARS)
-    start, _ = strip(text, end, limit, '*_#:：`"”’)】')
+    has_words = any(map(str.isalnum, text[end:limit]))
+    start, _ = strip(text, end, limit, '*_#:：`"”’)】' if has_words else "*_#:：`")
     if text.startswith(">", start) and text.find("\n", end, start) >= 0:
         start, _ = strip(text, start, limit, "*_#:：`>")
     if not announcement.has_verb:
