@@ -36,7 +36,7 @@ _OF_OTHERS = (
     "surnames",
 )
 """The slots that tell of somebody or of something else; no opinion of others is without one of them, or a name."""
-_TELLS = ("by", "gets", "holds", "puts", "says")
+_TELLS = ("by", "gets", "holds", "picks", "puts", "says")
 _ANSWER = frozenset([Kind.ANSWER])
 
 

@@ -33,9 +33,10 @@ _PAUSES = frozenset(",;:.，；：、،؛—–()（）")
 _PERSONS = frozenset(["who", "own", "source"])
 _NAMES = frozenset(["named", "experts"])
 """Somebody whose words are an opinion only if they are about an answer: "Tom says he has 5 apples" is not."""
-_TELLS = frozenset(["says", "holds", "by"])
-_TELLING = ("by", "gets", "holds", "says")
-_ANSWERS = frozenset(["gets", "holds", "puts", "says"])
+_TELLS = frozenset(["says", "picks", "holds", "by"])
+_TELLING = ("by", "gets", "holds", "picks", "says")
+_ANSWERS = frozenset(["gets", "holds", "picks", "puts", "says"])
+_SAYS = frozenset(["says", "picks"])
 _ALONE = frozenset(["reported"])
 _BEGINS = tuple(sorted(_PERSONS | _NAMES | _ALONE | {"my", "earlier", "surnames"}))
 _ANY = ""
@@ -66,7 +67,7 @@ def opinions(text: str, phrase: Sequence[Word], cues: Sequence[Cue]) -> Opinions
     if answers or is_label:
         pieces = _named(text, phrase, slots)
         somebody += pieces if answers else [name for name in pieces if _picks_last(phrase, name, slots, cues)]
-    verbs = [part for part in slots if part.slot in _TELLS]
+    verbs = [part for part in slots if part.slot in _TELLS and not picks_things(phrase, part.stop)]
     items = [
         (subject, cue) for subject in somebody for verb in verbs if (cue := _opinion(phrase, subject, verb, slots))
     ]
@@ -188,7 +189,7 @@ def at_marks(text: str, phrase: Sequence[Word], cues: Sequence[Cue]) -> Sequence
     items = ((verb, cue) for subject in pieces for verb in spoken if (cue := _opinion(phrase, subject, verb, slots)))
     indices = {cue.first for cue in cues if cue.kind is Kind.IT}
     # "Tom picked 42 apples" is not an opinion, "Tom says it's 42" is.
-    signals = [cue for verb, cue in items if verb.slot != "says" or cue.stop > verb.stop or cue.stop in indices]
+    signals = [cue for verb, cue in items if verb.slot not in _SAYS or cue.stop > verb.stop or cue.stop in indices]
     behind = (
         verb for subject in slots for verb in verbs if subject.slot in _PERSONS and _is_last(phrase, subject, verb)
     )
@@ -241,7 +242,7 @@ def _opinion(phrase: Sequence[Word], subject: Part, verb: Part, slots: Sequence[
 
 def _is_last(phrase: Sequence[Word], subject: Part, verb: Part) -> bool:
     """Whether a sentence begins with somebody, and ends in a verb that says whose opinion it is: 친구는 42라고 한다."""
-    is_verb = verb.slot in ("says", "holds") and subject.language in (verb.language, _ANY)
+    is_verb = (verb.slot in _SAYS or verb.slot == "holds") and subject.language in (verb.language, _ANY)
     is_last = not any(map(is_word, phrase[verb.stop :])) and subject.stop <= verb.first
     return is_verb and is_last and subject.first <= _MAX_LEAD
 
@@ -319,7 +320,7 @@ def _surnames(phrase: Sequence[Word], slots: Sequence[Part]) -> Iterator[Part]:
     for part in slots:
         if part.slot == "surnames" and (not part.first or not is_word(phrase[part.first - 1])):
             stops = [
-                slot.first for slot in slots if slot.slot in ("says", "holds", "of") and slot.language == part.language
+                slot.first for slot in slots if slot.slot in _SAYS | {"holds", "of"} and slot.language == part.language
             ]
             yield from (
                 part._replace(slot="named", stop=stop) for stop in stops if 2 <= stop - part.first <= _MAX_NAMES
@@ -332,9 +333,25 @@ def _is_label(text: str, word: Word) -> bool:
 
 def _picks_last(phrase: Sequence[Word], name: Part, slots: Sequence[Part], cues: Sequence[Cue]) -> bool:
     """Whether the sentence is a name, a verb and a label: "Lisa picked C", "Tom chose option C"."""
-    stops = [part.stop for part in slots if part.slot in ("says", "holds") and part.first == name.stop]
+    stops = [part.stop for part in slots if part.slot in _SAYS | {"holds"} and part.first == name.stop]
     between = range(stops[0], len(phrase) - 1) if stops and not name.first else range(1, 0)
     return bool(stops) and all(any(cue.first <= at < cue.stop for cue in cues if cue.kind in _LEADS) for at in between)
 
 
+def picking() -> frozenset[str]:
+    """The verbs that pick an answer, or a number of things."""
+    return openings_of("opinion", "picks")
+
+
+def picks_things(phrase: Sequence[Word], stop: int) -> bool:
+    """Whether the verb before a place picks a number of things, and no answer: "her mother picked 30 apples", "he chose 3 books"."""
+    if phrase[stop - 1].text not in picking():
+        return False
+    following = [word.text for word in phrase[stop:] if is_word(word) and word.text not in _MARK_NAMES]
+    is_number = bool(following) and following[0][0].isdigit()
+    noun = next((text for text in following if not text[0].isdigit()), "")
+    return is_number and noun.isalpha() and noun not in vocabulary()
+
+
+_MARK_NAMES = frozenset(["boxed", "fbox"])
 _LEADS = frozenset([Kind.THE, Kind.NOUN, Kind.CHOOSE])

@@ -26,7 +26,7 @@ from verifiers.commitment.exceptions import is_exception
 from verifiers.commitment.glance import Tokens, may_end_in, may_hold, may_tell_opinion, tokens
 from verifiers.commitment.language import languages_of
 from verifiers.commitment.moods import is_conditional, unreal_places
-from verifiers.commitment.opinions import Opinions, answering, at_marks, erring, opinions
+from verifiers.commitment.opinions import Opinions, answering, at_marks, erring, opinions, picking, picks_things
 from verifiers.commitment.slots import openings_of, parts
 from verifiers.commitment.spans import Span
 from verifiers.commitment.wording import single
@@ -254,8 +254,10 @@ class Sentence:
 
     @cached_property
     def _listed(self) -> Sequence[Cue]:
-        """The phrases of the lexicons alone."""
-        return cues(self.words)
+        """The phrases of the lexicons alone, without verbs that pick a number of things."""
+        signals = cues(self.words)
+        events = [cue for cue in signals if cue.kind is Kind.SAID and picks_things(self.words, cue.stop)]
+        return [cue for cue in signals if cue not in events] if events else signals
 
     @cached_property
     def _opinions(self) -> Opinions:
@@ -451,7 +453,8 @@ class Sentence:
         if not (self.may_hold(_MAY_GOVERN) or self.may_tell_opinion()):
             return None
         index, is_apart = len(self.words), False
-        cues = self._at_marks if is_counted else [*self._at_marks, *erring(self.words)]
+        cues = [cue for cue in self._at_marks if not is_counted or self.words[cue.stop - 1].text not in picking()]
+        cues += [] if is_counted else erring(self.words)
         verbs = {} if self.kinds.isdisjoint(_SAID) or is_counted else answering(self.words)
         while index > 0:
             if any(cue.stop == index for cue in cues):
@@ -459,7 +462,9 @@ class Sentence:
             if index in verbs and self.ends_in(verbs[index], Kind.SAID):
                 return Stance.ATTRIBUTED
             if (cue := self.ends_in(index, *_GOVERNING)) and not (
-                self._is_example(cue) or (cue.kind in _DENYING and self.tells_which(cue, len(self.words)))
+                self._is_example(cue)
+                or (is_counted and cue.kind is Kind.SAID and self.words[index - 1].text in picking())
+                or (cue.kind in _DENYING and self.tells_which(cue, len(self.words)))
             ):
                 return _GOVERNS[cue.kind] if cue.kind in _STAYS or not is_apart else None
             word = self.words[index - 1].text

@@ -1,0 +1,70 @@
+"""Right answers that models gave to public questions, as their projects published them, and texts like them that are none."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.tables import table
+from tests.verifiers.found import Found
+
+ROWS = Path(__file__).parents[2] / "data" / "commitment" / "public_rows.jsonl"
+TRUTH = {"choices": {"A": "Yes", "B": "No"}}
+NOTES = {"choices": {"A": "C", "B": "E", "C": "H", "D": "G"}}
+NUMBERS = {"choices": {"A": "3", "B": "5", "C": "7", "D": "9"}}
+TOWNS = {"choices": {"A": "Paris", "B": "Rome", "C": "Bonn"}}
+
+
+@table("row", [json.loads(line) for line in ROWS.read_text("utf-8").splitlines()])
+def test_a_right_answer_is_paid(row: dict[str, Any], found: Found) -> None:
+    params = {key: row[key] for key in ("reference", "choices") if key in row}
+    assert found.judge(row["verifier"], row["response"], **params).score == 1.0
+
+
+@table(
+    ("verifier", "response", "reference", "params", "score"),
+    [
+        # "Provided" and "given" behind a noun are no conditions.
+        ("math", "Based on the information provided, the answer is 9.", "9", {}, 1.0),
+        ("qa", "Based on the information provided, the answer is Paris.", "Paris", {}, 1.0),
+        ("numeric", "Given the data provided, there are 9 apples.", "9", {}, 1.0),
+        ("multiple_choice", "Given the data provided, the answer is D.", "D", {}, 1.0),
+        ("math", "The answer is 9, provided that n is even.", "9", {}, 0.0),
+        # A label with its own text.
+        ("multiple_choice", "Answer: (A) C", "A", NOTES, 1.0),
+        ("multiple_choice", "**A. C**", "A", NOTES, 1.0),
+        ("multiple_choice", "Answer: (A) E", "A", NOTES, 0.0),
+        ("multiple_choice", "The answer is (B). No.", "B", TRUTH, 1.0),
+        ("multiple_choice", "The answer is (B). No.", "B", TOWNS, 0.0),
+        ("multiple_choice", "The answer is (B). No, it is A.", "B", TRUTH, 0.0),
+        ("multiple_choice", "The treaty was signed in (B) Rome in 1957.", "B", TOWNS, 1.0),
+        # An explanation that denies something else.
+        ("multiple_choice", "B. No. The nest is too small to fit.", "B", TRUTH, 1.0),
+        ("multiple_choice", "No. The box is too small.", "B", TRUTH, 1.0),
+        ("multiple_choice", "B. The town is not in France.", "B", TOWNS, 1.0),
+        ("multiple_choice", "B. It is the wrong town.", "B", TOWNS, 0.0),
+        ("multiple_choice", "B. The option is not right.", "B", TOWNS, 0.0),
+        ("multiple_choice", "B. The town cannot be the answer.", "B", TOWNS, 0.0),
+        ("multiple_choice", "B. Not this one.", "B", TOWNS, 0.0),
+        # A denial or a doubt that only says which one is meant.
+        ("multiple_choice", "The number that is not prime is 9.", "D", NUMBERS, 1.0),
+        ("multiple_choice", "The number that could not be prime is 9.", "D", NUMBERS, 1.0),
+        ("multiple_choice", "The pattern that could be folded to form a cube is (D).", "D", {}, 1.0),
+        ("multiple_choice", "The answer could not be D.", "D", {}, 0.0),
+        ("multiple_choice", "The option that could be correct is D.", "D", {}, 0.0),
+        # Words that often speak of an answer may be one.
+        ("qa", "It is true that he is a cousin. So the answer is valid.", "valid", {}, 1.0),
+        ("qa", "It is true that he is a cousin. So the answer is valid.", "invalid", {}, 0.0),
+        ("math", "There are 18 of them. So the answer is valid.", "18", {}, 1.0),
+        ("qa", "So the answer is ) }.", ") }", {}, 1.0),
+        ("qa", "So the answer is } > > ).", "> > )", {}, 0.0),
+        # Somebody picks things, and not an answer.
+        ("math", r"Her mother picked $\boxed{30}$ apples.", "30", {}, 1.0),
+        ("numeric", "The teacher picked 30 apples in total.", "30", {}, 1.0),
+        ("math", r"My friend picked $\boxed{30}$.", "30", {}, 0.0),
+        ("math", "My friend chose 30 as the answer.", "30", {}, 0.0),
+    ],
+)
+def test_a_plain_answer_and_its_neighbour(
+    verifier: str, response: str, reference: str, params: dict[str, Any], score: float, found: Found
+) -> None:
+    assert found.judge(verifier, response, reference=reference, **params).score == score
