@@ -234,11 +234,7 @@ def _entry(text: str, values: Values) -> Names | None:
         return None
     remainder = Sentence(entry["text"], 0, len(entry["text"]), "")
     rivals = values.mentions(remainder.text, 0, remainder.end)
-    if (
-        remainder.asks
-        or _is_unsettled(remainder)
-        or any(mention.value != names for mention in rivals)
-    ):
+    if remainder.asks or _is_unsettled(remainder) or any(mention.value != names for mention in rivals):
         return None
     is_verdict = any(
         cue.kind is Kind.FITS
