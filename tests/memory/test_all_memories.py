@@ -29,7 +29,6 @@ OWN_TABLES = {
     "verifiers.commitment.slots._terms",
     "verifiers.commitment.slots.openings_of",
     "verifiers.commitment.slots.slotted",
-    "verifiers.commitment.wording._endings",
     "verifiers.commitment.wording._finder",
     "verifiers.commitment.wording.openings",
     "verifiers.commitment.wording.single",

@@ -206,12 +206,16 @@ class Sentence:
         return words(self.text, self.heard_from, self.end)
 
     @cached_property
-    def _tokens(self) -> Tokens | None:
+    def _tokens(self) -> Tokens:
         return tokens(self.text, self.heard_from, self.end)
 
     def may_hold(self, kinds: frozenset[Kind]) -> bool:
         """Whether a cue of some kinds other than an opinion may be in the sentence; this reads no cues."""
         return may_hold(self._tokens, kinds)
+
+    def may_end_in(self, head: str, kind: Kind) -> bool:
+        """Whether a phrase of a kind may end where a part of the sentence ends; this reads no cues."""
+        return may_end_in(self._tokens, head, kind)
 
     def may_tell_opinion(self) -> bool:
         """Whether the sentence may tell the opinion of somebody else; this reads no cues."""
@@ -219,13 +223,13 @@ class Sentence:
 
     def may_trail_off(self) -> bool:
         """Whether the sentence may end in a doubt, a concession or somebody's opinion; this reads no cues."""
-        concedes = self._tokens is None or not self._tokens.isdisjoint(_although())
+        concedes = not self._tokens.isdisjoint(listed("although"))
         return concedes or self.may_hold(_MAY_TRAIL) or self.may_tell_opinion()
 
     def may_choose(self) -> bool:
         """Whether the stance towards a mention may be stronger than STATED; this reads no cues."""
         members = self._tokens
-        if members is None or not _subjects().isdisjoint(members) or may_hold(members, _CHOOSES):
+        if not _subjects().isdisjoint(members) or may_hold(members, _CHOOSES):
             return True
         if may_hold(members, _NOT) and may_hold(members, _BUT):
             return True
@@ -1158,7 +1162,7 @@ class Sentence:
     def may_be_bound(self, span: Span) -> bool:
         """Whether a mark may be a limit, by the words before it; this reads no cues."""
         head = self.text[max(self.heard_from, span[0] - _MAX_HEAD_CHARS) : span[0]].rstrip(_BEFORE_MARKS)
-        return may_end_in(self._tokens, head, Kind.BOUND)
+        return self.may_end_in(head, Kind.BOUND)
 
     def _bound_before(self, span: Span) -> Cue | None:
         if Kind.BOUND not in self.kinds:
@@ -1247,11 +1251,6 @@ def _limits() -> frozenset[str]:
 
 
 @cache
-def _although() -> frozenset[bytes]:
-    return frozenset(word.encode() for word in listed("although"))
-
-
-@cache
 def _last_of_beside() -> frozenset[str]:
     return frozenset(phrase.split()[-1] for phrase in listed("beside") | listed("contrary"))
 
@@ -1287,8 +1286,8 @@ _TURN_SIGNS = frozenset(",:;.—–-!…，、：；。！،؛")
 
 @cache
 def _subjects() -> Tokens:
-    """The words of subjects in ASCII, as a glance has them: "it is" concludes."""
-    return frozenset(word.strip("'").encode() for word in listed("subjects") if word.isascii())
+    """The words of subjects, as a glance has them: "it is" concludes."""
+    return frozenset(word.strip("'") for word in listed("subjects"))
 
 
 def _is_sign(cue: Cue, phrase: Sequence[Word]) -> bool:
