@@ -18,6 +18,7 @@ from verifiers.commitment.boxes import read_boxes
 from verifiers.commitment.byname import name_of, puts_in_place, verdict_on
 from verifiers.commitment.cues import Kind, cues, kinds, listed, words
 from verifiers.commitment.extraction import Mentioned
+from verifiers.commitment.glance import ends_with
 from verifiers.commitment.hashes import read_hashes
 from verifiers.commitment.json_fields import without_other_fields
 from verifiers.commitment.mentions import in_order
@@ -26,7 +27,7 @@ from verifiers.commitment.spans import Span, trim
 from verifiers.commitment.stance import ANNOUNCES, UNMADE, Sentence, Stance, sentences
 from verifiers.commitment.tags import read_tags
 from verifiers.commitment.truths import judgement_of
-from verifiers.commitment.wording import ends_with, single, without_guesses
+from verifiers.commitment.wording import single, without_guesses
 from verifiers.sightings import beyond_ascii
 
 Names = frozenset[Any]

@@ -17,6 +17,7 @@ from verifiers.commitment.contrasts import contrast_start
 from verifiers.commitment.cues import Kind, Word, first_word, listed, words
 from verifiers.commitment.factorials import is_factorial
 from verifiers.commitment.figures import NUMBER, OPERAND_BEFORE, last_digit_end
+from verifiers.commitment.glance import ends_with
 from verifiers.commitment.labels import names_several
 from verifiers.commitment.latex import FUNCTIONS, OPERATORS, command_at, command_before, split
 from verifiers.commitment.main_clause import counted_end, without_restrictions
@@ -28,7 +29,7 @@ from verifiers.commitment.roles import is_bound_to_words, is_label
 from verifiers.commitment.sayings import divides, may_divide
 from verifiers.commitment.spans import strip
 from verifiers.commitment.stance import UNMADE, Stance, sentence_at
-from verifiers.commitment.wording import begins_with, ends_with, single
+from verifiers.commitment.wording import begins_with, single
 from verifiers.numerals import parts
 from verifiers.numerals.local import blank_groups
 from verifiers.numerals.scales import scale_word

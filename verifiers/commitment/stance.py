@@ -88,6 +88,7 @@ _OPENS = frozenset("(（[{<\"'“‘«「『【《〈\\$#|")
 _TELLS = frozenset(":：=—–-→⇒➜⟹>∴")
 _JOINS = frozenset([",", "，", "、", "/", "&", "+", "|", ";", "；"])
 _QUESTION = frozenset("?？؟")
+_ASKS = re.compile("[?？؟吗]")
 _SAID = frozenset([Kind.SAID])
 _IT = frozenset([Kind.IT, Kind.IS])
 _DENYING = frozenset([Kind.NOT, Kind.BAD, Kind.DOUBT])
@@ -229,7 +230,7 @@ class Sentence:
         return words(self.text, self.heard_from, self.end)
 
     @cached_property
-    def _tokens(self) -> Tokens | None:
+    def _tokens(self) -> Tokens:
         return tokens(self.text, self.heard_from, self.end)
 
     def may_hold(self, kinds: frozenset[Kind]) -> bool:
@@ -245,6 +246,10 @@ class Sentence:
     def _rest(self) -> int:
         return held(self._tokens, ~UNSETTLING)
 
+    def may_end_in(self, head: str, kind: Kind) -> bool:
+        """Whether a phrase of a kind may end where a part of the sentence ends; this reads no cues."""
+        return may_end_in(self._tokens, head, kind)
+
     def may_tell_opinion(self) -> bool:
         """Whether the sentence may tell the opinion of somebody else; this reads no cues."""
         return may_tell_opinion(self._unsettled, self.text, self.heard_from, self.end)
@@ -257,15 +262,14 @@ class Sentence:
     def is_calm(self) -> bool:
         """Whether no word asks, denies, doubts, supposes, concedes or tells an opinion; this reads no cues."""
         bits = self._unsettled
-        if bits & UNSETTLES or self.text.find("?", self.start, self.end) >= 0 or self.may_tell_opinion():
+        if bits & UNSETTLES or _ASKS.search(self.text, self.start, self.end) or self.may_tell_opinion():
             return False
-        members = self._tokens or ()
-        return not (bits & UNREAL and any(is_conditional(Word(word.decode(), 0, 0)) for word in members))
+        return not (bits & UNREAL and any(is_conditional(Word(word, 0, 0)) for word in self._tokens))
 
     def may_choose(self) -> bool:
         """Whether the stance towards a mention may be stronger than STATED; this reads no cues."""
         members = self._tokens
-        if members is None or not _subjects().isdisjoint(members) or self.may_hold(_CHOOSES):
+        if not _subjects().isdisjoint(members) or self.may_hold(_CHOOSES):
             return True
         if self.may_hold(_NOT) and self.may_hold(_BUT):
             return True
@@ -1211,7 +1215,7 @@ class Sentence:
         if not self.may_hold(_BOUND):
             return False
         head = self.text[max(self.heard_from, span[0] - _MAX_HEAD_CHARS) : span[0]].rstrip(_BEFORE_MARKS)
-        return may_end_in(self._tokens, head, Kind.BOUND)
+        return self.may_end_in(head, Kind.BOUND)
 
     def _bound_before(self, span: Span) -> Cue | None:
         if Kind.BOUND not in self.kinds:
@@ -1341,8 +1345,8 @@ _TURN_SIGNS = frozenset(",:;.—–-!…，、：；。！،؛")
 
 @cache
 def _subjects() -> Tokens:
-    """The words of subjects in ASCII, as a glance has them: "it is" concludes."""
-    return frozenset(word.strip("'").encode() for word in listed("subjects") if word.isascii())
+    """The words of subjects, as a glance has them: "it is" concludes."""
+    return frozenset(word.strip("'") for word in listed("subjects"))
 
 
 def _is_sign(cue: Cue, phrase: Sequence[Word]) -> bool:

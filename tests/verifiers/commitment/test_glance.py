@@ -23,6 +23,10 @@ def test_no_phrase_of_a_kind_is_overlooked(kind: Kind) -> None:
         "According to Tom, it is",
         "Bob's answer is",
         "As others say,",
+        "我的老师说答案是",
+        "王芳的答案是",
+        "Laut meinem Lehrer ist die Lösung",
+        "Jürgen sagt, die Lösung ist",
     ],
 )
 def test_no_opinion_is_overlooked(text: str) -> None:
@@ -55,5 +59,16 @@ def test_most_sentences_are_ruled_out() -> None:
     sentence = Sentence("So the number of bags that are left is 5", 0, 40, ".")
     assert not sentence.may_hold(frozenset([Kind.NOT, Kind.MAYBE, Kind.IF]))
     assert not sentence.may_tell_opinion()
-    text = "There are 12 bags in room C of the house."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "There are 12 bags in room C of the house.",
+        "Im Zimmer C stehen 12 Körbe.",
+        "房间C里有12个袋子。",
+        "В комнате C 12 сумок.",
+    ],
+)
+def test_a_sentence_that_only_names_a_value_chooses_none(text: str) -> None:
     assert not Sentence(text, 0, len(text) - 1, ".").may_choose()
