@@ -21,9 +21,23 @@ from verifiers.commitment.cues import (
     phrases,
     vocabulary,
     words,
+    words_of,
 )
 from verifiers.commitment.exceptions import is_exception
-from verifiers.commitment.glance import Tokens, may_end_in, may_hold, may_tell_opinion, tokens
+from verifiers.commitment.glance import (
+    CONCEDES,
+    UNREAL,
+    UNSETTLES,
+    UNSETTLING,
+    Tokens,
+    bits_of,
+    held,
+    may_end_in,
+    may_end_stance,
+    may_hold,
+    may_tell_opinion,
+    tokens,
+)
 from verifiers.commitment.language import languages_of
 from verifiers.commitment.moods import is_conditional, unreal_places
 from verifiers.commitment.opinions import Opinions, answering, at_marks, erring, opinions
@@ -74,6 +88,7 @@ _OPENS = frozenset("(（[{<\"'“‘«「『【《〈\\$#|")
 _TELLS = frozenset(":：=—–-→⇒➜⟹>∴")
 _JOINS = frozenset([",", "，", "、", "/", "&", "+", "|", ";", "；"])
 _QUESTION = frozenset("?？؟")
+_ASKS = re.compile("[?？؟吗]")
 _SAID = frozenset([Kind.SAID])
 _IT = frozenset([Kind.IT, Kind.IS])
 _DENYING = frozenset([Kind.NOT, Kind.BAD, Kind.DOUBT])
@@ -149,6 +164,8 @@ _LAST, _LAST_WITH_WORDS = "last", "last with words"
 """In place of the stop: the last sentence between two places."""
 _HEARD = "heard"
 """In place of the stop: any sentence with these words. In a long line each search begins elsewhere, and hears the same words."""
+_LINE = "line"
+"""In place of the stop: all sentences of a line, as one."""
 _recent: list[tuple[str, "dict[_Key, Sentence]"]] = []
 """The last texts with their sentences. Rules read a text one after the other, and short texts made of it between."""
 forgets(_recent.clear)
@@ -173,6 +190,13 @@ def _last_sentence(text: str, start: int, end: int, has_words: bool) -> "Sentenc
                     return sentence
         stop = line
     return None
+
+
+def line_at(text: str, start: int, span: Span) -> "Sentence | None":
+    """The lines that hold a part of a text, as one sentence; None if they are too long to be heard."""
+    first, stop = max(start, text.rfind("\n", start, span[0]) + 1), text.find("\n", span[1])
+    stop = len(text) if stop < 0 else stop
+    return _once(_read_before(text), text, first, stop, _LINE) if stop - first <= _MAX_SENTENCE_CHARS else None
 
 
 def _grouped(pairs: Sequence[tuple[int, Cue]]) -> Mapping[int, Sequence[Cue]]:
@@ -211,7 +235,16 @@ class Sentence:
 
     def may_hold(self, kinds: frozenset[Kind]) -> bool:
         """Whether a cue of some kinds other than an opinion may be in the sentence; this reads no cues."""
-        return may_hold(self._tokens, kinds)
+        bits = bits_of(kinds)
+        return bool((bits & UNSETTLING and self._unsettled & bits) or (bits & ~UNSETTLING and self._rest & bits))
+
+    @cached_property
+    def _unsettled(self) -> int:
+        return held(self._tokens, UNSETTLING)
+
+    @cached_property
+    def _rest(self) -> int:
+        return held(self._tokens, ~UNSETTLING)
 
     def may_end_in(self, head: str, kind: Kind) -> bool:
         """Whether a phrase of a kind may end where a part of the sentence ends; this reads no cues."""
@@ -220,19 +253,26 @@ class Sentence:
     @cached_property
     def may_tell_opinion(self) -> bool:
         """Whether the sentence may tell the opinion of somebody else; this reads no cues."""
-        return may_tell_opinion(self._tokens, self.text, self.heard_from, self.end)
+        return may_tell_opinion(self._unsettled, self.text, self.heard_from, self.end)
 
     def may_trail_off(self) -> bool:
         """Whether the sentence may end in a doubt, a concession or somebody's opinion; this reads no cues."""
-        concedes = not self._tokens.isdisjoint(listed("although"))
-        return concedes or self.may_hold(_MAY_TRAIL) or self.may_tell_opinion
+        return bool(self._unsettled & CONCEDES) or self.may_hold(_MAY_TRAIL) or self.may_tell_opinion
+
+    @cached_property
+    def is_calm(self) -> bool:
+        """Whether no word asks, denies, doubts, supposes, concedes or tells an opinion; this reads no cues."""
+        bits = self._unsettled
+        if bits & UNSETTLES or _ASKS.search(self.text, self.start, self.end) or self.may_tell_opinion:
+            return False
+        return not (bits & UNREAL and any(is_conditional(Word(word, 0, 0)) for word in self._tokens))
 
     def may_choose(self) -> bool:
         """Whether the stance towards a mention may be stronger than STATED; this reads no cues."""
         members = self._tokens
-        if not _subjects().isdisjoint(members) or may_hold(members, _CHOOSES):
+        if not _subjects().isdisjoint(members) or self.may_hold(_CHOOSES):
             return True
-        if may_hold(members, _NOT) and may_hold(members, _BUT):
+        if self.may_hold(_NOT) and self.may_hold(_BUT):
             return True
         return self.text.find(">", self.heard_from, self.end) >= 0 or self._may_hold_verdict()
 
@@ -448,7 +488,7 @@ class Sentence:
 
         `is_counted`: what follows only counts a noun.
         """
-        if not (self.may_hold(_MAY_GOVERN) or self.may_tell_opinion):
+        if not (self.may_hold(_MAY_GOVERN) or self.may_tell_opinion) or not self._may_lead():
             return None
         index, is_apart = len(self.words), False
         cues = self._at_marks if is_counted else [*self._at_marks, *erring(self.words)]
@@ -471,6 +511,17 @@ class Sentence:
             else:
                 return None
         return None
+
+    def _may_lead(self) -> bool:
+        """Whether a word that may end a phrase with a stance is the last one, but for those that only lead on; this reads no cues."""
+        members, leading = self._tokens, _leading()
+        for word in reversed(self.words):
+            is_name = self.text[word.start].isupper() and word.text not in vocabulary()
+            if is_name or may_end_stance(members, word.text):
+                return True
+            if word.text not in leading:
+                return False
+        return False
 
     def _is_example(self, cue: Cue) -> bool:
         return not listed("examples").isdisjoint(word.text for word in self.words[cue.first : cue.stop])
@@ -1164,6 +1215,8 @@ class Sentence:
 
     def may_be_bound(self, span: Span) -> bool:
         """Whether a mark may be a limit, by the words before it; this reads no cues."""
+        if not self.may_hold(_BOUND):
+            return False
         head = self.text[max(self.heard_from, span[0] - _MAX_HEAD_CHARS) : span[0]].rstrip(_BEFORE_MARKS)
         return self.may_end_in(head, Kind.BOUND)
 
@@ -1254,6 +1307,12 @@ def _limits() -> frozenset[str]:
 
 
 @cache
+def _leading() -> frozenset[str]:
+    """The words and signs that may stand between a stance and the mark that it leads to."""
+    return adverbs() | listed("subjects") | words_of(_LEADS_TO) | _COMMAS | _OPENS | _TELLS
+
+
+@cache
 def _last_of_beside() -> frozenset[str]:
     return frozenset(phrase.split()[-1] for phrase in listed("beside") | listed("contrary"))
 
@@ -1314,7 +1373,7 @@ _CHOOSES = ANNOUNCES | frozenset(
     ]
 )
 """The kinds without which a sentence only names a value, unless a subject or a contrast leads to it."""
-_NOT, _BUT = frozenset([Kind.NOT]), frozenset([Kind.BUT])
+_NOT, _BUT, _BOUND = frozenset([Kind.NOT]), frozenset([Kind.BUT]), frozenset([Kind.BOUND])
 _GOVERNING = frozenset(_GOVERNS)
 _MAY_GOVERN = _GOVERNING | {Kind.BUT}
 """A turn makes an opinion of the answer before it."""
