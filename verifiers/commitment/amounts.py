@@ -10,12 +10,13 @@ from functools import cache
 
 from verifiers import cldr, numerals
 from verifiers.commitment.cues import Cue, Kind, Word, adverbs, cues, kinds, listed, phrases, words
+from verifiers.commitment.glance import may_end_in, tokens
 from verifiers.commitment.language import is_english
 from verifiers.commitment.latex import any_of
 from verifiers.commitment.letters import LETTERS
 from verifiers.commitment.spans import Span
 from verifiers.commitment.stance import Sentence, Stance
-from verifiers.commitment.wording import may_end_with, single
+from verifiers.commitment.wording import single
 
 _CHARS = 40
 _BEFORE = frozenset([Kind.BOUND, Kind.NOT])
@@ -86,7 +87,7 @@ _NO_RESULT = frozenset([Kind.NOT, Kind.BECAUSE, Kind.IF, Kind.COMPLEMENT])
 def are_alternatives(text: str, first: int, span: Span, last: int) -> bool:
     """Whether two numbers are a choice or a range: the words before the first from `first` on, and those up to the last at `last`."""
     gap = text[span[1] : last].rstrip(" *")
-    if gap[-1:].isalpha() and not may_end_with(gap, Kind.OR, Kind.JOINS):
+    if gap[-1:].isalpha() and not may_end_in(tokens(gap, 0, len(gap)), gap, Kind.OR, Kind.JOINS):
         return False
     phrase = words(text, first, last)
     at = next((index for index, word in enumerate(phrase) if word.start >= span[0]), 0)
@@ -202,7 +203,7 @@ def bound_before(head: str) -> str:
 
 def _ending(head: str, kinds: frozenset[Kind]) -> str:
     bare = head[-_CHARS:].rstrip(" $*(")
-    if not bare[-1:].isalpha() or not may_end_with(bare, *kinds):
+    if not bare[-1:].isalpha() or not may_end_in(tokens(bare, 0, len(bare)), bare, *kinds):
         return ""
     phrase = words(bare)
     signals = [cue for cue in cues(phrase) if cue.stop == len(phrase) and cue.kind in kinds]

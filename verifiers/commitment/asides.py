@@ -13,8 +13,8 @@ from functools import cache
 
 from verifiers import cldr
 from verifiers.commitment.cues import Kind, adverbs, cues, listed, words
+from verifiers.commitment.glance import ends_with
 from verifiers.commitment.measures import are_same, is_money
-from verifiers.commitment.wording import ends_with
 
 _CHARS = 80
 _END = r"(?=[\u3040-\u30ff\uac00-\ud7a3]{0,4}[\s.。$*!)}\]]{0,6}(?:</answer>\s{0,4})?\Z)"

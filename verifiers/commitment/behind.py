@@ -12,7 +12,17 @@ from verifiers.commitment.folding import fold
 from verifiers.commitment.mentions import note
 from verifiers.commitment.retraction import Verdict, judged, mends, retraction, turns
 from verifiers.commitment.spans import Span
-from verifiers.commitment.stance import DENIES, TURNS, UNMADE, Sentence, Stance, last_sentence, sentence_at, sentences
+from verifiers.commitment.stance import (
+    DENIES,
+    TURNS,
+    UNMADE,
+    Sentence,
+    Stance,
+    last_sentence,
+    line_at,
+    sentence_at,
+    sentences,
+)
 from verifiers.commitment.wording import openings
 
 _MAX_CHARS = 300
@@ -34,6 +44,9 @@ def is_denied(text: str, start: int, span: tuple[int, int], end: int) -> bool:
 
 
 def _denial(text: str, start: int, span: tuple[int, int], end: int) -> Stance | None:
+    line = line_at(text, start, span)
+    if line is not None and line.is_calm and not line.may_be_bound(span):
+        return None
     sentence = sentence_at(text, span[0], start, end)
     if sentence.end < span[1]:
         sentence = Sentence(text, sentence.start, sentence_at(text, span[1], start, end).end, sentence.stop)
@@ -89,6 +102,10 @@ def _is_unmet(sentence: Sentence, span: Span, end: int, *, is_told: bool = False
 def stance_of_lead(text: str, start: int, span: Span) -> Stance | None:
     r"""The stance of the words that lead directly to a mark: `Maybe \boxed{12}`, "Perhaps" above `#### 12`; None if they have none."""
     index = _opening(text, max(start, span[0] - _MAX_OPENING_CHARS), span[0])
+    if text[index - 1 : index] != "\n":
+        line = line_at(text, start, span)
+        if line is not None and line.is_calm:
+            return None
     lead = last_sentence(text, max(start, index - _MAX_CHARS), index)
     if lead is None or lead.stop.strip():
         return None

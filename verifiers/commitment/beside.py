@@ -13,9 +13,9 @@ from verifiers.commitment.amounts import bound_behind, negative_before, operates
 from verifiers.commitment.around import formula_at
 from verifiers.commitment.cues import Cue, Kind, Word, cues, listed, words
 from verifiers.commitment.figures import OPERAND_BEFORE
+from verifiers.commitment.glance import ends_with
 from verifiers.commitment.language import languages_around
 from verifiers.commitment.offers import Offer
-from verifiers.commitment.wording import ends_with
 from verifiers.numerals import parts
 from verifiers.numerals.scales import scale_word
 

@@ -18,6 +18,7 @@ from verifiers.commitment.boxes import read_boxes
 from verifiers.commitment.byname import name_of, puts_in_place, verdict_on
 from verifiers.commitment.cues import Kind, cues, kinds, listed, words
 from verifiers.commitment.extraction import Mentioned
+from verifiers.commitment.glance import ends_with
 from verifiers.commitment.hashes import read_hashes
 from verifiers.commitment.json_fields import without_other_fields
 from verifiers.commitment.mentions import in_order
@@ -26,7 +27,7 @@ from verifiers.commitment.spans import Span, trim
 from verifiers.commitment.stance import ANNOUNCES, UNMADE, Sentence, Stance, sentences
 from verifiers.commitment.tags import read_tags
 from verifiers.commitment.truths import judgement_of
-from verifiers.commitment.wording import ends_with, single, without_guesses
+from verifiers.commitment.wording import places, single, without_guesses
 from verifiers.sightings import beyond_ascii
 
 Names = frozenset[Any]
@@ -166,7 +167,7 @@ def _final_line(text: str, values: Values) -> Commitment | None:
     If another such line announces other values, there is no last word.
     """
     start = text.rstrip().rfind("\n") + 1
-    if start == 0 or len(text) - start > _MAX_LINE_CHARS:
+    if start == 0 or len(text) - start > _MAX_LINE_CHARS or not places(Kind.ANSWER, text, start, len(text)):
         return None
     table: dict[Names, Span] = {}
     for announcement in announcements(text, 0, len(text)):
@@ -322,6 +323,7 @@ class _Reader:
         self._text, self._values, self._marks = text, values, marks
         self._places = values.places(text)
         self._tail = list(self._sentences())[-_MAX_SENTENCES:]
+        self._formulas_from = len(self._tail) - _FORMULA_SENTENCES * values.has_formulas
         self._starts = self._grouped([start for start, _ in self._places])
         self._marked = self._grouped([mark.start for mark in marks])
         self._offered: dict[int, Offer | None] = {}
@@ -349,7 +351,7 @@ class _Reader:
                 for mention in candidates
                 if not _within(mention, self._marks) and not _is_neutral(sentence, mention)
             ]
-        if self._may_hold_formula(index) and not inside:
+        if index >= self._formulas_from and not inside:
             mentions = self._with_formula(sentence, mentions)
         mentions += [
             Mention(mark.names, mark.start, min(mark.end, end))
@@ -375,19 +377,16 @@ class _Reader:
             origins if not origins or origins[0] >= heard_from else [start for start in origins if start >= heard_from]
         )
 
-    def _may_hold_formula(self, index: int) -> bool:
-        return self._values.has_formulas and index >= len(self._tail) - _FORMULA_SENTENCES
-
     def _may_mention(self, index: int) -> bool:
         """Whether a sentence may mention a value; most sentences of a long text do not."""
-        return index in self._starts or index in self._marked or self._may_hold_formula(index)
+        return index in self._starts or index in self._marked or index >= self._formulas_from
 
     def _may_commit(self, index: int) -> bool:
         """Whether a sentence may commit to a mention: most sentences mention nothing, or choose nothing."""
         if index in self._marked:
             return True
         sentence = self._tail[index]
-        may_be = bool(self._places_in(index)) or (self._may_hold_formula(index) and _has(_MAY_BE_FORMULA, sentence))
+        may_be = bool(self._places_in(index)) or (index >= self._formulas_from and _has(_MAY_BE_FORMULA, sentence))
         return may_be and (sentence.may_choose() or (index > 0 and self._may_head(index - 1)))
 
     def _may_head(self, index: int) -> bool:
@@ -403,7 +402,9 @@ class _Reader:
         if not _has(sign, sentence):
             return mentions
         spans = [formula.span() for formula in _FORMULA.finditer(sentence.text, sentence.start, sentence.end)]
-        leads = [cue.stop for cue in sentence.cues if cue.kind is Kind.IS] + [
+        if not spans and not sentence.may_hold(_IS) and sentence.text.find(":", sentence.start, sentence.end) < 0:
+            return mentions
+        leads = [cue.stop for cue in sentence.listed if cue.kind is Kind.IS] + [
             n + 1 for n, word in enumerate(sentence.words) if word.text == ":"
         ]
         spans += [(sentence.words[lead].start, sentence.end) for lead in leads if lead < len(sentence.words)]
@@ -1175,7 +1176,7 @@ _AGAINST = frozenset([Kind.NOT, Kind.WRONG, Kind.BAD, Kind.NO])
 _PARTS = frozenset([Kind.BECAUSE, Kind.BUT, Kind.SO])
 _BEGINS = frozenset([Kind.SO, Kind.THE, Kind.RIGHT])
 _CLOSING = frozenset(')]*_"”$')
-_NEUTRAL = frozenset([Kind.NEUTRAL])
+_NEUTRAL, _IS = frozenset([Kind.NEUTRAL]), frozenset([Kind.IS])
 _NOT_PLAIN = frozenset([*_UNSETTLED, Kind.FALSE, Kind.OTHER])
 _WORD = re.compile(r"(?<!\d)(?<!\d\s)[^\W\d_]{3,}")
 """A word that is not the unit of a number."""

@@ -161,17 +161,17 @@ class Word(NamedTuple):
     end: int
 
 
-_ALONE = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_LETTER = rf"(?:[^\W\d_{_ALONE}]|[{MARKS}])"
+ALONE = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_LETTER = rf"(?:[^\W\d_{ALONE}]|[{MARKS}])"
 _APOSTROPHE = "['\u2019]"
 _NOT_NT = rf"(?!n{_APOSTROPHE}t(?![^\W_]))"
-_PLAIN = rf"[^\W\d_{_ALONE}{MARKS}]++(?!['\u2019{MARKS}])"
+_PLAIN = rf"[^\W\d_{ALONE}{MARKS}]++(?!['\u2019{MARKS}])"
 """Most words: letters, with nothing behind them that could belong to them."""
 _COMMAND = r"\\(?:text[a-z]{0,8}|math(?:rm|bf|it|sf)|[mh]box|q?quad)(?![A-Za-z])\s?\{?"
 _CLITIC = rf"n{_APOSTROPHE}t(?![^\W_])|{_APOSTROPHE}(?:s|re|m|ll|d|ve)(?![^\W_])"
 _WORD = re.compile(
     rf"{_PLAIN}|(?P<command>{_COMMAND})|{_CLITIC}|(?:{_NOT_NT}{_LETTER})+"
-    rf"|[{_ALONE}]|\d+(?:[.,]\d+)*|[^\s*_`\ufe0f]"
+    rf"|[{ALONE}]|\d+(?:[.,]\d+)*|[^\s*_`\ufe0f]"
 )
 _CHOICE = re.compile(r"\(([^()]*)\)")
 
@@ -354,11 +354,6 @@ def words_of(kinds: Set[Kind]) -> set[str]:
 def first_words(kinds: Set[Kind]) -> set[str]:
     """The words that a phrase of some kinds may begin with."""
     return {choice[0] for slots in _of(kinds) for choice in _ahead(slots)}
-
-
-def last_words(kinds: Set[Kind]) -> set[str]:
-    """The words that a phrase of some kinds may end in."""
-    return {choice[-1] for slots in _of(kinds) for choice in _ahead(reversed(slots))}
 
 
 def _ahead(slots: Iterable[Sequence[tuple[str, ...]]]) -> Iterator[tuple[str, ...]]:

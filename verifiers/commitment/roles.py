@@ -7,11 +7,11 @@ an answer.
 import re
 
 from verifiers.commitment.cues import Kind, adverbs, listed, words
+from verifiers.commitment.glance import ends_with
 from verifiers.commitment.latex import FUNCTIONS, command_before, split
 from verifiers.commitment.offers import Offer
 from verifiers.commitment.slots import is_word, openings_of, parts
 from verifiers.commitment.stance import Sentence, sentence_at
-from verifiers.commitment.wording import ends_with, may_end_with
 
 _ABBREVIATION_CHARS = 4
 _OPTION_ENDS = frozenset(".)")
@@ -114,7 +114,7 @@ def _is_of_two(sentence: Sentence) -> bool:
     index = len(sentence.words)
     if index and (
         sentence.words[-1].text in listed("determiners")
-        or (may_end_with(sentence.text, Kind.THE) and sentence.ends_in(index, Kind.THE))
+        or (sentence.may_end_in(sentence.text, Kind.THE) and sentence.ends_in(index, Kind.THE))
     ):
         index -= 1
     last = sentence.words[index - 1].text if index > 1 else ""

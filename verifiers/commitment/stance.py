@@ -16,14 +16,30 @@ from verifiers.commitment.cues import (
     adverbs,
     cues,
     first_word,
+    kinds,
     languages,
     listed,
     phrases,
     vocabulary,
     words,
+    words_of,
 )
 from verifiers.commitment.exceptions import is_exception
-from verifiers.commitment.glance import Tokens, may_end_in, may_hold, may_tell_opinion, tokens
+from verifiers.commitment.glance import (
+    CONCEDES,
+    REJECTS,
+    UNREAL,
+    UNSETTLES,
+    UNSETTLING,
+    Tokens,
+    bits_of,
+    held,
+    may_end_in,
+    may_end_stance,
+    may_hold,
+    may_tell_opinion,
+    tokens,
+)
 from verifiers.commitment.language import languages_of
 from verifiers.commitment.moods import is_conditional, unreal_places
 from verifiers.commitment.opinions import Opinions, answering, at_marks, erring, opinions, picking, picks_things
@@ -74,6 +90,7 @@ _OPENS = frozenset("(（[{<\"'“‘«「『【《〈\\$#|")
 _TELLS = frozenset(":：=—–-→⇒➜⟹>∴")
 _JOINS = frozenset([",", "，", "、", "/", "&", "+", "|", ";", "；"])
 _QUESTION = frozenset("?？؟")
+_ASKS = re.compile("[?？؟吗]")
 _SAID = frozenset([Kind.SAID])
 _IT = frozenset([Kind.IT, Kind.IS])
 _DENYING = frozenset([Kind.NOT, Kind.BAD, Kind.DOUBT])
@@ -110,7 +127,7 @@ def sentences(text: str, start: int, end: int) -> Iterator["Sentence"]:
             if may_go_on and _NO_STOP.search(text, max(start, at - 12), at) and not _is_denial(text, at, following):
                 continue
         if first < at and not text[first:at].isspace():
-            yield _once(before, text, first, at, sign)
+            yield before.get((first, at, sign)) or _once(before, text, first, at, sign)
         first = following
     if text[first:end].strip():
         yield _once(before, text, first, end, "")
@@ -126,17 +143,12 @@ _DIGIT_BEHIND = re.compile(r"\s?[#№]?\s?\d")
 
 def _once(before: "dict[_Key, Sentence]", text: str, start: int, end: int, stop: str) -> "Sentence":
     if (sentence := before.get((start, end, stop))) is None:
-        sentence = _keep(before, (start, end, stop), Sentence(text, start, end, stop))
-        if start < sentence.heard_from:
+        if len(before) >= _MAX_SENTENCES:
+            before.clear()
+        sentence = before[start, end, stop] = Sentence(text, start, end, stop)
+        if end - start > _MAX_SENTENCE_CHARS:
             heard = before.setdefault((sentence.heard_from, end, _HEARD), sentence)
             vars(sentence).update(vars(heard) | {"start": start, "stop": stop})
-    return sentence
-
-
-def _keep(before: "dict[_Key, Sentence]", key: "_Key", sentence: "Sentence") -> "Sentence":
-    if len(before) >= _MAX_SENTENCES:
-        before.clear()
-    before[key] = sentence
     return sentence
 
 
@@ -157,6 +169,8 @@ _LAST, _LAST_WITH_WORDS = "last", "last with words"
 """In place of the stop: the last sentence between two places."""
 _HEARD = "heard"
 """In place of the stop: any sentence with these words. In a long line each search begins elsewhere, and hears the same words."""
+_LINE = "line"
+"""In place of the stop: all sentences of a line, as one."""
 _recent: list[tuple[str, "dict[_Key, Sentence]"]] = []
 """The last texts with their sentences. Rules read a text one after the other, and short texts made of it between."""
 forgets(_recent.clear)
@@ -168,7 +182,9 @@ def last_sentence(text: str, start: int, end: int, *, has_words: bool = False) -
     if (kept := before.get(key)) is not None:
         return kept
     sentence = _last_sentence(text, start, end, has_words)
-    return None if sentence is None else _keep(before, key, sentence)
+    if sentence is not None and len(before) < _MAX_SENTENCES:
+        before[key] = sentence
+    return sentence
 
 
 def _last_sentence(text: str, start: int, end: int, has_words: bool) -> "Sentence | None":
@@ -181,6 +197,13 @@ def _last_sentence(text: str, start: int, end: int, has_words: bool) -> "Sentenc
                     return sentence
         stop = line
     return None
+
+
+def line_at(text: str, start: int, span: Span) -> "Sentence | None":
+    """The lines that hold a part of a text, as one sentence; None if they are too long to be heard."""
+    first, stop = max(start, text.rfind("\n", start, span[0]) + 1), text.find("\n", span[1])
+    stop = len(text) if stop < 0 else stop
+    return _once(_read_before(text), text, first, stop, _LINE) if stop - first <= _MAX_SENTENCE_CHARS else None
 
 
 def _grouped(pairs: Sequence[tuple[int, Cue]]) -> Mapping[int, Sequence[Cue]]:
@@ -214,30 +237,57 @@ class Sentence:
         return words(self.text, self.heard_from, self.end)
 
     @cached_property
-    def _tokens(self) -> Tokens | None:
+    def _tokens(self) -> Tokens:
         return tokens(self.text, self.heard_from, self.end)
 
     def may_hold(self, kinds: frozenset[Kind]) -> bool:
         """Whether a cue of some kinds other than an opinion may be in the sentence; this reads no cues."""
-        return may_hold(self._tokens, kinds)
+        bits = bits_of(kinds)
+        return bool((bits & UNSETTLING and self._unsettled & bits) or (bits & ~UNSETTLING and self._rest & bits))
 
+    @cached_property
+    def _unsettled(self) -> int:
+        return held(self._tokens, UNSETTLING)
+
+    @cached_property
+    def _rest(self) -> int:
+        return held(self._tokens, ~UNSETTLING)
+
+    def may_end_in(self, head: str, kind: Kind) -> bool:
+        """Whether a phrase of a kind may end where a part of the sentence ends; this reads no cues."""
+        return may_end_in(self._tokens, head, kind)
+
+    @cached_property
     def may_tell_opinion(self) -> bool:
         """Whether the sentence may tell the opinion of somebody else; this reads no cues."""
-        return may_tell_opinion(self._tokens, self.text, self.heard_from, self.end)
+        return may_tell_opinion(self._unsettled, self.text, self.heard_from, self.end)
 
     def may_trail_off(self) -> bool:
         """Whether the sentence may end in a doubt, a concession or somebody's opinion; this reads no cues."""
-        concedes = self._tokens is None or not self._tokens.isdisjoint(_although())
-        return concedes or self.may_hold(_MAY_TRAIL) or self.may_tell_opinion()
+        return bool(self._unsettled & CONCEDES) or self.may_hold(_MAY_TRAIL) or self.may_tell_opinion
+
+    @cached_property
+    def is_calm(self) -> bool:
+        """Whether no word asks, denies, doubts, supposes, concedes or tells an opinion; this reads no cues."""
+        bits = self._unsettled
+        if bits & UNSETTLES or _ASKS.search(self.text, self.start, self.end) or self.may_tell_opinion:
+            return False
+        return not (bits & UNREAL and any(is_conditional(Word(word, 0, 0)) for word in self._tokens))
 
     def may_choose(self) -> bool:
         """Whether the stance towards a mention may be stronger than STATED; this reads no cues."""
-        members = self._tokens
-        if members is None or not _subjects().isdisjoint(members) or may_hold(members, _CHOOSES):
-            return True
-        if may_hold(members, _NOT) and may_hold(members, _BUT):
+        bits = held(self._tokens, _CHOICE)
+        if bits & _CHOOSES or bits & _CONTRASTS == _CONTRASTS or not _subjects().isdisjoint(self._tokens):
             return True
         return self.text.find(">", self.heard_from, self.end) >= 0 or self._may_hold_verdict()
+
+    def may_deny(self) -> bool:
+        """Whether the stance towards a mention may be DENIED; this reads no cues."""
+        return self.may_hold(_MAY_DENY) or self._may_hold_verdict()
+
+    def may_reject(self) -> bool:
+        """Whether a clause may say that something is not the answer; this reads no cues."""
+        return held(self._tokens, REJECTS) != 0
 
     def _may_hold_verdict(self) -> bool:
         """Whether the rest of the line may be a verdict on the sentence."""
@@ -248,25 +298,28 @@ class Sentence:
 
     @cached_property
     def cues(self) -> Sequence[Cue]:
-        signals = self._listed
+        signals = self.listed
         hits = [*self._opinions.all, *contrasts(self.text, self.words, signals)]
         return sorted([*signals, *hits], key=lambda cue: cue.first) if hits else signals
 
     @cached_property
-    def _listed(self) -> Sequence[Cue]:
-        """The phrases of the lexicons alone, without verbs that pick a number of things."""
+    def listed(self) -> Sequence[Cue]:
+        """The phrases of the lexicons alone, without opinions, contrasts, and verbs that pick a number of things."""
         signals = cues(self.words)
         events = [cue for cue in signals if cue.kind is Kind.SAID and picks_things(self.words, cue.stop)]
         return [cue for cue in signals if cue not in events] if events else signals
 
     @cached_property
     def _opinions(self) -> Opinions:
-        return opinions(self.text, self.words, self._listed)
+        is_of_answer = any(cue.kind is Kind.ANSWER for cue in self.listed)
+        if not is_of_answer and not self.may_tell_opinion:
+            return Opinions()
+        return opinions(self.text, self.words, self.listed)
 
     @cached_property
     def _at_marks(self) -> Sequence[Cue]:
         """The opinions of others that count beside a mark alone."""
-        return at_marks(self.text, self.words, self._listed)
+        return at_marks(self.text, self.words, self.listed) if self.may_tell_opinion else ()
 
     @cached_property
     def kinds(self) -> frozenset[Kind]:
@@ -450,7 +503,7 @@ class Sentence:
 
         `is_counted`: what follows only counts a noun.
         """
-        if not (self.may_hold(_MAY_GOVERN) or self.may_tell_opinion()):
+        if not (self.may_hold(_MAY_GOVERN) or self.may_tell_opinion) or not self._may_lead():
             return None
         index, is_apart = len(self.words), False
         cues = [cue for cue in self._at_marks if not is_counted or self.words[cue.stop - 1].text not in picking()]
@@ -476,6 +529,17 @@ class Sentence:
             else:
                 return None
         return None
+
+    def _may_lead(self) -> bool:
+        """Whether a word that may end a phrase with a stance is the last one, but for those that only lead on; this reads no cues."""
+        members, leading = self._tokens, _leading()
+        for word in reversed(self.words):
+            is_name = self.text[word.start].isupper() and word.text not in vocabulary()
+            if is_name or may_end_stance(members, word.text):
+                return True
+            if word.text not in leading:
+                return False
+        return False
 
     def _is_example(self, cue: Cue) -> bool:
         return not listed("examples").isdisjoint(word.text for word in self.words[cue.first : cue.stop])
@@ -748,9 +812,8 @@ class Sentence:
 
     def _last_verdict(self, stop: int) -> Kind | None:
         line = self.text.find("\n", self.end, self.end + _MAX_VERDICT_CHARS)
-        line = len(self.text) if line < 0 else line
-        is_near = stop > 0 and self.stop and line - self.end <= _MAX_VERDICT_CHARS
-        signals = cues(words(self.text, self.end, line)) if is_near else []
+        is_near = stop > 0 and self.stop and self._may_hold_verdict()
+        signals = cues(words(self.text, self.end, line if line >= 0 else None)) if is_near else []
         if len(signals) == 1 and signals[0].first <= 1 and signals[0].kind in (Kind.YES, Kind.NO):
             return Kind.FITS if signals[0].kind is Kind.YES else Kind.WRONG
         for cue in self.cues:
@@ -1168,8 +1231,10 @@ class Sentence:
 
     def may_be_bound(self, span: Span) -> bool:
         """Whether a mark may be a limit, by the words before it; this reads no cues."""
+        if not self.may_hold(_BOUND):
+            return False
         head = self.text[max(self.heard_from, span[0] - _MAX_HEAD_CHARS) : span[0]].rstrip(_BEFORE_MARKS)
-        return may_end_in(self._tokens, head, Kind.BOUND)
+        return self.may_end_in(head, Kind.BOUND)
 
     def _bound_before(self, span: Span) -> Cue | None:
         if Kind.BOUND not in self.kinds:
@@ -1258,8 +1323,9 @@ def _limits() -> frozenset[str]:
 
 
 @cache
-def _although() -> frozenset[bytes]:
-    return frozenset(word.encode() for word in listed("although"))
+def _leading() -> frozenset[str]:
+    """The words and signs that may stand between a stance and the mark that it leads to."""
+    return adverbs() | listed("subjects") | words_of(_LEADS_TO) | _COMMAS | _OPENS | _TELLS
 
 
 @cache
@@ -1298,8 +1364,8 @@ _TURN_SIGNS = frozenset(",:;.—–-!…，、：；。！،؛")
 
 @cache
 def _subjects() -> Tokens:
-    """The words of subjects in ASCII, as a glance has them: "it is" concludes."""
-    return frozenset(word.strip("'").encode() for word in listed("subjects") if word.isascii())
+    """The words of subjects, as a glance has them: "it is" concludes."""
+    return frozenset(word.strip("'") for word in listed("subjects"))
 
 
 def _is_sign(cue: Cue, phrase: Sequence[Word]) -> bool:
@@ -1307,6 +1373,7 @@ def _is_sign(cue: Cue, phrase: Sequence[Word]) -> bool:
 
 
 DENIES = frozenset([Kind.NOT, Kind.DIFFERS, Kind.BAD, Kind.DOUBT, Kind.WRONG, Kind.FALSE, Kind.NO])
+_MAY_DENY = DENIES | {Kind.EXCEPT}
 _GOES_ON = frozenset([Kind.BECAUSE, Kind.NOT, Kind.BUT, Kind.SO, Kind.GUESS, Kind.OR, Kind.JOINS])
 _DENIAL = frozenset([Kind.RESULT, Kind.NOT, Kind.IS, Kind.THE, Kind.RIGHT, Kind.ANSWER, Kind.NOUN, Kind.FITS])
 _STOPS = frozenset(",.;:!?…—–-，。；：！？、()（）[|/")
@@ -1316,14 +1383,11 @@ _SAYS_BEHIND = frozenset(
 _REASONS = frozenset([Kind.BECAUSE, Kind.NOT])
 _BREAKS = frozenset([Kind.OR, Kind.BUT, Kind.SO, Kind.BECAUSE, Kind.NOT])
 ANNOUNCES = frozenset([Kind.ANSWER, Kind.RESULT])
-_CHOOSES = ANNOUNCES | frozenset(
-    [
-        *(Kind.FITS, Kind.CALLED, Kind.TRUE, Kind.YES, Kind.ONLY, Kind.ALSO, Kind.SO, Kind.CHOOSE),
-        *(Kind.EXCEPT, Kind.BAD, Kind.FALSE, Kind.NO),
-    ]
-)
-"""The kinds without which a sentence only names a value, unless a subject or a contrast leads to it."""
-_NOT, _BUT = frozenset([Kind.NOT]), frozenset([Kind.BUT])
+_CHOOSES = bits_of(kinds("answer result fits called true yes only also so choose except bad false no"))
+"""The bits of the kinds without which a sentence only names a value, unless a subject or a contrast leads to it."""
+_CONTRASTS = bits_of(kinds("not but"))
+_CHOICE = _CHOOSES | _CONTRASTS
+_BOUND = frozenset([Kind.BOUND])
 _GOVERNING = frozenset(_GOVERNS)
 _MAY_GOVERN = _GOVERNING | {Kind.BUT}
 """A turn makes an opinion of the answer before it."""

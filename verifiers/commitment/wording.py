@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import chain
 from typing import Any
 
 import re2
@@ -15,7 +16,6 @@ from verifiers.commitment.cues import (
     first_word,
     first_words,
     languages,
-    last_words,
     listed,
     phrases,
     words,
@@ -23,11 +23,10 @@ from verifiers.commitment.cues import (
 from verifiers.sightings import spans
 
 
-def spoken(kind: Kind) -> Iterator[str]:
-    """The phrases of a kind in all languages."""
-    for lexicon in languages().values():
-        for entry in lexicon.get(kind.value, ()):
-            yield from phrases(entry)
+def spoken(*kinds: Kind) -> Iterator[str]:
+    """The phrases of some kinds in all languages."""
+    for entry in chain.from_iterable(lexicon.get(kind, ()) for lexicon in languages().values() for kind in kinds):
+        yield from phrases(entry)
 
 
 @cache
@@ -69,35 +68,7 @@ def begins_with(text: str, start: int, end: int, *kinds: Kind) -> bool:
     return any(stop == longest and kind in kinds for stop, kind in hits)
 
 
-def ends_with(text: str, *kinds: Kind) -> bool:
-    """Whether a text ends in a phrase that has one of some kinds."""
-    if not text[-1:].isalpha() or not may_end_with(text, *kinds):
-        return False
-    phrase = words(text)
-    return any(cue.stop == len(phrase) and cue.kind in kinds for cue in cues(phrase))
-
-
-def may_end_with(text: str, *kinds: Kind) -> bool:
-    """Whether a text that ends in a letter may end in a phrase of some kinds, by its last letters alone."""
-    letters = last_letters(text)
-    return not letters or not text.isascii() or "\\" in text or letters in _endings(*kinds)
-
-
-def last_letters(text: str) -> str:
-    """The ASCII letters that a text ends in, in lower case."""
-    letters = _LAST_LETTERS.search(text, len(text) - _MAX_WORD_CHARS)
-    return letters[0].lower() if letters else ""
-
-
 _LETTER = re.compile(r"[^\W\d_]")
-_LAST_LETTERS = re.compile(r"[A-Za-z]+\Z")
-_MAX_WORD_CHARS = 40
-
-
-@cache
-def _endings(*kinds: Kind) -> frozenset[str]:
-    """The last letters of the phrases of some kinds, as far as they are ASCII."""
-    return frozenset(end.rpartition("'")[2] for end in last_words(frozenset(kinds)))
 
 
 def without_guesses(phrase: Sequence[Word]) -> Sequence[Word]:

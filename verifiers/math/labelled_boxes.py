@@ -29,8 +29,8 @@ class Parts(NamedTuple):
 def of_parts(response: str, extraction: Extraction, references: Sequence[str]) -> Parts | None:
     """The parts of an answer that has as many as a reference; else None."""
     boxes = extraction.candidates
-    sizes = _sizes(tuple(references))
     if extraction.reason == "conflicting_answers" or extraction.channel in (None, *_UNMARKED):
+        sizes = _sizes(tuple(references))
         return (_alternatives(response, extraction, sizes) or _lines(response, sizes)) if sizes else None
     if extraction.channel is not Channel.BOXED or extraction.answer is None or len(boxes) < 2:
         return None
@@ -44,7 +44,7 @@ def of_parts(response: str, extraction: Extraction, references: Sequence[str]) -
         return None
     if any((parts := labelled_parts(unwrap(reference))) and len(parts) == count for reference in references):
         text = " ".join(f"({label}) {box.text}" for label, box in zip(labels, boxes, strict=True))
-    elif count in sizes:
+    elif count in _sizes(tuple(references)):
         text = ", ".join(box.text for box in boxes)
     else:
         return None

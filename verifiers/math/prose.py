@@ -17,9 +17,10 @@ from dataclasses import dataclass
 
 from verifiers.commitment.cues import Kind, cues, listed, phrases
 from verifiers.commitment.cues import words as commitment_words
+from verifiers.commitment.glance import ends_with
 from verifiers.commitment.latex import split
 from verifiers.commitment.stance import UNMADE, Sentence
-from verifiers.commitment.wording import begins_in, ends_with
+from verifiers.commitment.wording import begins_in
 from verifiers.math import units, words
 from verifiers.math.tree import Node, TooComplex, Unreadable
 

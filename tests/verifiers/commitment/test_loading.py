@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from verifiers import tables
-from verifiers.commitment import MATH_CHANNELS, ExtractionParams, corrected, cues, extract, load, wording
+from verifiers.commitment import MATH_CHANNELS, ExtractionParams, corrected, cues, extract, glance, load, wording
 from verifiers.rules import multiple_choice
 from verifiers.rules.multiple_choice import MultipleChoiceParams
 
 
 def test_once_loaded_no_response_waits_for_the_lexicons(monkeypatch: pytest.MonkeyPatch) -> None:
-    expressions = (wording.openings, wording._finder, wording._endings)
+    expressions = (wording.openings, wording._finder, glance._by_last)
     for kept in (cues.languages, cues.listed, cues._trie, *expressions):
         kept.cache_clear()
     load()
