@@ -27,7 +27,7 @@ from verifiers.commitment.spans import Span, trim
 from verifiers.commitment.stance import ANNOUNCES, UNMADE, Sentence, Stance, sentences
 from verifiers.commitment.tags import read_tags
 from verifiers.commitment.truths import judgement_of
-from verifiers.commitment.wording import single, without_guesses
+from verifiers.commitment.wording import places, single, without_guesses
 from verifiers.sightings import beyond_ascii
 
 Names = frozenset[Any]
@@ -166,7 +166,7 @@ def _final_line(text: str, values: Values) -> Commitment | None:
     If another such line announces other values, there is no last word.
     """
     start = text.rstrip().rfind("\n") + 1
-    if start == 0 or len(text) - start > _MAX_LINE_CHARS:
+    if start == 0 or len(text) - start > _MAX_LINE_CHARS or not places(Kind.ANSWER, text, start, len(text)):
         return None
     table: dict[Names, Span] = {}
     for announcement in announcements(text, 0, len(text)):
@@ -398,7 +398,9 @@ class _Reader:
         if not _has(sign, sentence):
             return mentions
         spans = [formula.span() for formula in _FORMULA.finditer(sentence.text, sentence.start, sentence.end)]
-        leads = [cue.stop for cue in sentence.cues if cue.kind is Kind.IS] + [
+        if not spans and not sentence.may_hold(_IS) and sentence.text.find(":", sentence.start, sentence.end) < 0:
+            return mentions
+        leads = [cue.stop for cue in sentence.listed if cue.kind is Kind.IS] + [
             n + 1 for n, word in enumerate(sentence.words) if word.text == ":"
         ]
         spans += [(sentence.words[lead].start, sentence.end) for lead in leads if lead < len(sentence.words)]
@@ -1142,7 +1144,7 @@ _AGAINST = frozenset([Kind.NOT, Kind.WRONG, Kind.BAD, Kind.NO])
 _PARTS = frozenset([Kind.BECAUSE, Kind.BUT, Kind.SO])
 _BEGINS = frozenset([Kind.SO, Kind.THE, Kind.RIGHT])
 _CLOSING = frozenset(')]*_"”$')
-_NEUTRAL = frozenset([Kind.NEUTRAL])
+_NEUTRAL, _IS = frozenset([Kind.NEUTRAL]), frozenset([Kind.IS])
 _NOT_PLAIN = frozenset([*_UNSETTLED, Kind.FALSE, Kind.OTHER])
 _WORD = re.compile(r"(?<!\d)(?<!\d\s)[^\W\d_]{3,}")
 """A word that is not the unit of a number."""

@@ -13,7 +13,6 @@ An opinion is made of parts, the slots of `opinion` in the lexicons, of one lang
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from itertools import takewhile
 from typing import NamedTuple
 
 from verifiers.commitment.cues import Cue, Kind, Word, adverbs, languages, listed, vocabulary
@@ -34,10 +33,8 @@ _PERSONS = frozenset(["who", "own", "source"])
 _NAMES = frozenset(["named", "experts"])
 """Somebody whose words are an opinion only if they are about an answer: "Tom says he has 5 apples" is not."""
 _TELLS = frozenset(["says", "holds", "by"])
-_TELLING = ("by", "gets", "holds", "says")
 _ANSWERS = frozenset(["gets", "holds", "puts", "says"])
 _ALONE = frozenset(["reported"])
-_BEGINS = tuple(sorted(_PERSONS | _NAMES | _ALONE | {"my", "earlier", "surnames"}))
 _ANY = ""
 """The language of a name."""
 
@@ -50,17 +47,11 @@ class Opinions(NamedTuple):
     """Those of `all` that name a source or nobody: "Wikipedia says", "reportedly"."""
 
 
-_NONE = Opinions()
-
-
 def opinions(text: str, phrase: Sequence[Word], cues: Sequence[Cue]) -> Opinions:
     """The opinions of others in a sentence with these words and cues."""
     answers = [cue for cue in cues if cue.kind is Kind.ANSWER]
     is_label = bool(phrase) and _is_label(text, phrase[-1])
     turn = max((cue.first for cue in cues if cue.kind is Kind.BUT), default=0)
-    members = openings_of("opinion", *_BEGINS, *(("thought",) if turn else ()))
-    if not answers and not is_label and members.isdisjoint(word.text for word in phrase):
-        return _NONE
     slots = list(parts_of("opinion", phrase))
     somebody = [part for part in slots if part.slot in _PERSONS]
     if answers or is_label:
@@ -177,8 +168,6 @@ _MAX_STATING = 7
 
 def at_marks(text: str, phrase: Sequence[Word], cues: Sequence[Cue]) -> Sequence[Cue]:
     """Words that are an opinion only beside a mark: "my friend got" and "Tom claims that" stand beside any amount."""
-    if openings_of("opinion", *_TELLING).isdisjoint(word.text for word in phrase):
-        return []
     slots = list(parts_of("opinion", phrase))
     verbs = [part for part in slots if part.slot in _TELLS]
     pieces = _named(text, phrase, slots) if verbs else []
@@ -222,7 +211,9 @@ def _errs(phrase: Sequence[Word], subject: Part, verb: Part, slots: Sequence[Par
 
 
 def _named(text: str, phrase: Sequence[Word], slots: Sequence[Part]) -> list[Part]:
-    return [*_names(text, phrase), *_surnames(phrase, slots), *(part for part in slots if part.slot in _NAMES)]
+    # A name alone says nothing, and has nothing.
+    names = _names(text, phrase) if any(part.slot in _TELLS or part.slot == "of" for part in slots) else ()
+    return [*names, *_surnames(phrase, slots), *(part for part in slots if part.slot in _NAMES)]
 
 
 def _opinion(phrase: Sequence[Word], subject: Part, verb: Part, slots: Sequence[Part]) -> Cue | None:
@@ -303,10 +294,12 @@ def _names(text: str, phrase: Sequence[Word]) -> Iterator[Part]:
     """Capitals that no lexicon has: names of persons, at the beginning of a clause or behind words like "according to"."""
     position = 0
     while position < len(phrase):
-        run = list(takewhile(lambda word: _is_name(text, word), phrase[position : position + _MAX_NAMES]))
-        if run:
-            yield Part(_ANY, "named", position, position + len(run))
-        position += max(1, len(run))
+        stop = position
+        while stop < min(position + _MAX_NAMES, len(phrase)) and _is_name(text, phrase[stop]):
+            stop += 1
+        if position < stop:
+            yield Part(_ANY, "named", position, stop)
+        position = max(position + 1, stop)
 
 
 def _is_name(text: str, word: Word) -> bool:

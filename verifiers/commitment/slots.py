@@ -87,7 +87,9 @@ class Part(NamedTuple):
 def parts(idea: str, wording: Sequence[Word]) -> Iterator[Part]:
     """The phrases of an idea in a text: the longest of each language that begins at each word."""
     begun = _terms(idea)
-    positions = [position for position, word in enumerate(wording) if is_word(word)]
+    if begun.keys().isdisjoint(word.text for word in wording):
+        return
+    positions = [position for position, word in enumerate(wording) if word.text.isalnum() or is_word(word)]
     texts = [wording[position].text for position in positions]
     for first, text in enumerate(texts):
         for language, longer, alone in begun.get(text, ()):

@@ -134,7 +134,7 @@ def sentences(text: str, start: int, end: int) -> Iterator["Sentence"]:
 def _once(before: "dict[_Key, Sentence]", text: str, start: int, end: int, stop: str) -> "Sentence":
     if (sentence := before.get((start, end, stop))) is None:
         sentence = _keep(before, (start, end, stop), Sentence(text, start, end, stop))
-        if start < sentence.heard_from:
+        if end - start > _MAX_SENTENCE_CHARS:
             heard = before.setdefault((sentence.heard_from, end, _HEARD), sentence)
             vars(sentence).update(vars(heard) | {"start": start, "stop": stop})
     return sentence
@@ -250,19 +250,20 @@ class Sentence:
         """Whether a phrase of a kind may end where a part of the sentence ends; this reads no cues."""
         return may_end_in(self._tokens, head, kind)
 
+    @cached_property
     def may_tell_opinion(self) -> bool:
         """Whether the sentence may tell the opinion of somebody else; this reads no cues."""
         return may_tell_opinion(self._unsettled, self.text, self.heard_from, self.end)
 
     def may_trail_off(self) -> bool:
         """Whether the sentence may end in a doubt, a concession or somebody's opinion; this reads no cues."""
-        return bool(self._unsettled & CONCEDES) or self.may_hold(_MAY_TRAIL) or self.may_tell_opinion()
+        return bool(self._unsettled & CONCEDES) or self.may_hold(_MAY_TRAIL) or self.may_tell_opinion
 
     @cached_property
     def is_calm(self) -> bool:
         """Whether no word asks, denies, doubts, supposes, concedes or tells an opinion; this reads no cues."""
         bits = self._unsettled
-        if bits & UNSETTLES or _ASKS.search(self.text, self.start, self.end) or self.may_tell_opinion():
+        if bits & UNSETTLES or _ASKS.search(self.text, self.start, self.end) or self.may_tell_opinion:
             return False
         return not (bits & UNREAL and any(is_conditional(Word(word, 0, 0)) for word in self._tokens))
 
@@ -284,23 +285,26 @@ class Sentence:
 
     @cached_property
     def cues(self) -> Sequence[Cue]:
-        signals = self._listed
+        signals = self.listed
         hits = [*self._opinions.all, *contrasts(self.text, self.words, signals)]
         return sorted([*signals, *hits], key=lambda cue: cue.first) if hits else signals
 
     @cached_property
-    def _listed(self) -> Sequence[Cue]:
-        """The phrases of the lexicons alone."""
+    def listed(self) -> Sequence[Cue]:
+        """The phrases of the lexicons alone, without opinions and contrasts."""
         return cues(self.words)
 
     @cached_property
     def _opinions(self) -> Opinions:
-        return opinions(self.text, self.words, self._listed)
+        is_of_answer = any(cue.kind is Kind.ANSWER for cue in self.listed)
+        if not is_of_answer and not self.may_tell_opinion:
+            return Opinions()
+        return opinions(self.text, self.words, self.listed)
 
     @cached_property
     def _at_marks(self) -> Sequence[Cue]:
         """The opinions of others that count beside a mark alone."""
-        return at_marks(self.text, self.words, self._listed)
+        return at_marks(self.text, self.words, self.listed) if self.may_tell_opinion else ()
 
     @cached_property
     def kinds(self) -> frozenset[Kind]:
@@ -484,7 +488,7 @@ class Sentence:
 
         `is_counted`: what follows only counts a noun.
         """
-        if not (self.may_hold(_MAY_GOVERN) or self.may_tell_opinion()) or not self._may_lead():
+        if not (self.may_hold(_MAY_GOVERN) or self.may_tell_opinion) or not self._may_lead():
             return None
         index, is_apart = len(self.words), False
         cues = self._at_marks if is_counted else [*self._at_marks, *erring(self.words)]
@@ -790,9 +794,8 @@ class Sentence:
 
     def _last_verdict(self, stop: int) -> Kind | None:
         line = self.text.find("\n", self.end, self.end + _MAX_VERDICT_CHARS)
-        line = len(self.text) if line < 0 else line
-        is_near = stop > 0 and self.stop and line - self.end <= _MAX_VERDICT_CHARS
-        signals = cues(words(self.text, self.end, line)) if is_near else []
+        is_near = stop > 0 and self.stop and self._may_hold_verdict()
+        signals = cues(words(self.text, self.end, line if line >= 0 else None)) if is_near else []
         if len(signals) == 1 and signals[0].first <= 1 and signals[0].kind in (Kind.YES, Kind.NO):
             return Kind.FITS if signals[0].kind is Kind.YES else Kind.WRONG
         for cue in self.cues:

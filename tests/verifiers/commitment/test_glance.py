@@ -30,7 +30,7 @@ def test_no_phrase_of_a_kind_is_overlooked(kind: Kind) -> None:
     ],
 )
 def test_no_opinion_is_overlooked(text: str) -> None:
-    assert Sentence(text, 0, len(text), "").may_tell_opinion()
+    assert Sentence(text, 0, len(text), "").may_tell_opinion
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_no_choice_is_overlooked(text: str) -> None:
 def test_most_sentences_are_ruled_out() -> None:
     sentence = Sentence("So the number of bags that are left is 5", 0, 40, ".")
     assert not sentence.may_hold(frozenset([Kind.NOT, Kind.MAYBE, Kind.IF]))
-    assert not sentence.may_tell_opinion()
+    assert not sentence.may_tell_opinion
 
 
 @pytest.mark.parametrize(

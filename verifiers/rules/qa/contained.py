@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 
+from memory import remember
 from verifiers.commitment.affirmed import OPPOSITE, Outcome, affirms, is_or, is_short, is_stuffed, says_truth
 from verifiers.commitment.folding import visible
 from verifiers.commitment.spans import Span
@@ -30,10 +31,10 @@ def contained(
 
     An "or" between the reference and one of its `synonyms`, which are right as well, leaves nothing open.
     """
-    answer = _spaced(visible(answer))
+    answer = _spaced(answer)
     if (truth := reference.strip(" .").lower()) in OPPOSITE:
         return says_truth(answer, truth)
-    if is_stuffed(answer):
+    if _is_stuffed(answer):
         return "several_candidates"
     outcome = _outcome(answer, reference, _forms(visible(reference)), normalise, is_name=is_name)
     if outcome == "absent" and ("-" in answer or "-" in reference):
@@ -88,10 +89,15 @@ _ACRONYM = re.compile(r"(?<=[a-z]) \([A-Z]{2,6}\)(?= [a-z])")
 """The acronym of the words before it, inside a name: "the sinoatrial (SA) node"."""
 
 
+_is_stuffed = remember(4)(is_stuffed)
+
+
+@remember(4)
 def _spaced(answer: str) -> str:
-    """An answer with the spaces that lost links leave out, and without footnotes: "byAndrew Lloyd Webber", "in 193912.",
-    "Hawes⁶".
+    """What an answer shows, with the spaces that lost links leave out, and without footnotes: "byAndrew Lloyd Webber", "in 193912.",
+    "Hawes⁶". A long answer is compared with many references, so this and its words are remembered.
     """
+    answer = visible(answer)
     if not answer.isascii() and has_cjk(answer):
         return answer
     answer = _INITIALS.sub("", _ACRONYM.sub("", _RAISED.sub("", answer)))
@@ -206,7 +212,7 @@ def _places(answer: str, reference: str, normalise: Normalise, folded: Callable[
     words = [word for word in words if word not in _ARTICLES] or words
     if not words:
         return
-    tokens = [each for each in _tokens(answer, token, folded) if each[0] not in _ARTICLES or each[0] in words]
+    tokens = [each for each in _tokens_again(answer, token, folded) if each[0] not in _ARTICLES or each[0] in words]
     forms = [form for form, _, _ in tokens]
     is_negative = reference.startswith(("-", "−"))
     plurals = _plurals(words[-1]) if reference.split()[-1][0].islower() else ()
@@ -251,6 +257,9 @@ def _tokens(text: str, token: re.Pattern[str], folded: Callable[[str], str]) -> 
 
 _MEASURE = re.compile(r"(?P<number>\d+(?:[.,]\d+)*)(?P<unit>[^\W\d_]{2,})")
 _GAPS = (" ", "\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}", *_HYPHENS)
+
+
+_tokens_again = remember(4)(_tokens)
 
 
 def _unit(word: str) -> str | None:
