@@ -329,6 +329,8 @@ def denies_by_name(sentence: Sentence, span: Span) -> bool:
 
     A value that the clause tells of something wrong is none of that: "the error is 42".
     """
+    if not sentence.may_reject():
+        return False
     extent = sentence.place(span)
     for first, stop in _clauses(sentence):
         if first <= extent[0] and extent[1] <= stop:

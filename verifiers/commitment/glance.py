@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Final
 
 from verifiers.commitment.contrasts import denials
-from verifiers.commitment.cues import ALONE, Kind, cues, kinds, languages, listed, shortest, vocabulary, words
+from verifiers.commitment.cues import ALONE, Kind, cues, kinds, languages, listed, phrases, shortest, vocabulary, words
 from verifiers.commitment.letters import MARKS
 from verifiers.commitment.slots import slotted
 from verifiers.commitment.wording import single, spoken
@@ -108,8 +108,11 @@ def _is_name(word: str) -> bool:
 
 
 _BITS = {kind: 1 << place for place, kind in enumerate(Kind)}
-_OTHERS_BIT, _NAMES_BIT, _TELLS_BIT, CONCEDES, UNREAL = (1 << len(Kind) + place for place in range(5))
-"""The bits of the sides of an opinion, of words such as "although", and of verbs such as "had" in the condition of what is not the case."""
+_OTHERS_BIT, _NAMES_BIT, _TELLS_BIT, CONCEDES, UNREAL, REJECTS = (1 << len(Kind) + place for place in range(6))
+"""The bits of the sides of an opinion, of words such as "although", of verbs such as "had" in the condition of what is not the case, and
+of what a verdict rejects with.
+"""
+_REJECTS = ("wrong", "undo", "unsure", "no", "not")
 UNSETTLES: Final = CONCEDES | bits_of(kinds("not differs bad doubt wrong false no if maybe but said"))
 """The bits of what denies, doubts, supposes or concedes."""
 UNSETTLING: Final = UNSETTLES | UNREAL | _OTHERS_BIT | _NAMES_BIT | _TELLS_BIT | bits_of(kinds("likely bound answer"))
@@ -138,6 +141,9 @@ def _phrases() -> Iterator[tuple[Sequence[str], int]]:
         yield from (((word,), bit) for word in members)
     for slots, bit in ((_OF_OTHERS, _OTHERS_BIT), (_NAMES, _NAMES_BIT), (_TELLS, _TELLS_BIT)):
         yield from ((phrase, bit) for phrase, slot in _told() if slot in slots)
+    for verdict in (lexicon["verdict"] for lexicon in languages().values()):
+        entries = chain.from_iterable(verdict.get(slot, ()) for slot in _REJECTS)
+        yield from (([word.text for word in words(text)], REJECTS) for entry in entries for text in phrases(entry))
 
 
 def _told() -> Iterator[tuple[Sequence[str], str]]:

@@ -73,7 +73,8 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
     offers = [] if last_digit is None else _numbers(text, start, end, last_digit)
     if not offers or last_digit is None or offers[-1].end < last_digit:
         return NO_OFFERS
-    clock = _CLOCK.search(text, max(start, last_digit - _CLOCK_CHARS), min(end, last_digit + _CLOCK_CHARS))
+    window = max(start, last_digit - _CLOCK_CHARS), min(end, last_digit + _CLOCK_CHARS)
+    clock = _CLOCK.search(text, *window) if text.find(":", *window) >= 0 else None
     is_time = clock is not None and clock.start() <= offers[-1].start < clock.end()
     if clock is not None and is_time:
         offers = [Offer(*clock.span(), *clock.span())]
@@ -149,7 +150,8 @@ def _is_discarded(text: str, start: int, end: int, offer: Offer, last: Offer) ->
     extraneous)".
     """
     sentence, span = sentence_at(text, last.start, start, end), (last.start, last.end)
-    is_denied = sentence.stance(span) is Stance.DENIED or denies_by_name(sentence, span)
+    is_denied = sentence.may_deny() and sentence.stance(span) is Stance.DENIED
+    is_denied = is_denied or denies_by_name(sentence, span)
     if not (is_denied or is_taken_back(text, last.end)) or is_taken_back(text, offer.end):
         return False
     between = text[offer.end : last.start]
@@ -190,6 +192,8 @@ def _is_low_end(text: str, start: int, low: Offer) -> bool:
 
 def _is_behind_range(text: str, start: int, low: Offer, high: Offer, last: Offer) -> bool:
     """Whether a number is told behind the ends of a range: "Between 12 and 15, 12 is right"."""
+    if first_word(text, high.end, last.start) != ",":
+        return False
     between, suffix = words(text, low.end, high.start), words(text, high.end, last.start)
     if [word.text for word in suffix] != [","] or len(between) != 1 or between[0].text not in single(Kind.JOINS):
         return False
@@ -301,7 +305,7 @@ def _is_contrast(text: str, start: int, end: int, offer: Offer, last: Offer) -> 
         return False
     sentence = sentence_at(text, last.start, start, end)
     spans = (offer.start, offer.end), (last.start, last.end)
-    if offer.start < sentence.start or sentence.stance(spans[1]) is not Stance.DENIED:
+    if offer.start < sentence.start or not sentence.may_deny() or sentence.stance(spans[1]) is not Stance.DENIED:
         return False
     return sentence.stance(spans[0], [spans[1]]) not in UNMADE
 

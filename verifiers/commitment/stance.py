@@ -16,6 +16,7 @@ from verifiers.commitment.cues import (
     adverbs,
     cues,
     first_word,
+    kinds,
     languages,
     listed,
     phrases,
@@ -26,6 +27,7 @@ from verifiers.commitment.cues import (
 from verifiers.commitment.exceptions import is_exception
 from verifiers.commitment.glance import (
     CONCEDES,
+    REJECTS,
     UNREAL,
     UNSETTLES,
     UNSETTLING,
@@ -269,12 +271,18 @@ class Sentence:
 
     def may_choose(self) -> bool:
         """Whether the stance towards a mention may be stronger than STATED; this reads no cues."""
-        members = self._tokens
-        if not _subjects().isdisjoint(members) or self.may_hold(_CHOOSES):
-            return True
-        if self.may_hold(_NOT) and self.may_hold(_BUT):
+        bits = held(self._tokens, _CHOICE)
+        if bits & _CHOOSES or bits & _CONTRASTS == _CONTRASTS or not _subjects().isdisjoint(self._tokens):
             return True
         return self.text.find(">", self.heard_from, self.end) >= 0 or self._may_hold_verdict()
+
+    def may_deny(self) -> bool:
+        """Whether the stance towards a mention may be DENIED; this reads no cues."""
+        return self.may_hold(_MAY_DENY) or self._may_hold_verdict()
+
+    def may_reject(self) -> bool:
+        """Whether a clause may say that something is not the answer; this reads no cues."""
+        return held(self._tokens, REJECTS) != 0
 
     def _may_hold_verdict(self) -> bool:
         """Whether the rest of the line may be a verdict on the sentence."""
@@ -1357,6 +1365,7 @@ def _is_sign(cue: Cue, phrase: Sequence[Word]) -> bool:
 
 
 DENIES = frozenset([Kind.NOT, Kind.DIFFERS, Kind.BAD, Kind.DOUBT, Kind.WRONG, Kind.FALSE, Kind.NO])
+_MAY_DENY = DENIES | {Kind.EXCEPT}
 _GOES_ON = frozenset([Kind.BECAUSE, Kind.NOT, Kind.BUT, Kind.SO, Kind.GUESS, Kind.OR, Kind.JOINS])
 _DENIAL = frozenset([Kind.RESULT, Kind.NOT, Kind.IS, Kind.THE, Kind.RIGHT, Kind.ANSWER, Kind.NOUN, Kind.FITS])
 _STOPS = frozenset(",.;:!?…—–-，。；：！？、()（）[|/")
@@ -1366,14 +1375,11 @@ _SAYS_BEHIND = frozenset(
 _REASONS = frozenset([Kind.BECAUSE, Kind.NOT])
 _BREAKS = frozenset([Kind.OR, Kind.BUT, Kind.SO, Kind.BECAUSE, Kind.NOT])
 ANNOUNCES = frozenset([Kind.ANSWER, Kind.RESULT])
-_CHOOSES = ANNOUNCES | frozenset(
-    [
-        *(Kind.FITS, Kind.CALLED, Kind.TRUE, Kind.YES, Kind.ONLY, Kind.ALSO, Kind.SO, Kind.CHOOSE),
-        *(Kind.EXCEPT, Kind.BAD, Kind.FALSE, Kind.NO),
-    ]
-)
-"""The kinds without which a sentence only names a value, unless a subject or a contrast leads to it."""
-_NOT, _BUT, _BOUND = frozenset([Kind.NOT]), frozenset([Kind.BUT]), frozenset([Kind.BOUND])
+_CHOOSES = bits_of(kinds("answer result fits called true yes only also so choose except bad false no"))
+"""The bits of the kinds without which a sentence only names a value, unless a subject or a contrast leads to it."""
+_CONTRASTS = bits_of(kinds("not but"))
+_CHOICE = _CHOOSES | _CONTRASTS
+_BOUND = frozenset([Kind.BOUND])
 _GOVERNING = frozenset(_GOVERNS)
 _MAY_GOVERN = _GOVERNING | {Kind.BUT}
 """A turn makes an opinion of the answer before it."""
