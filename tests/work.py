@@ -1,4 +1,4 @@
-"""Counts the work of a thread: calls of Python functions, and expressions that are compiled."""
+"""Counts the work of a thread: calls of functions, and expressions that are compiled."""
 
 import sys
 from collections.abc import Iterator
@@ -23,6 +23,8 @@ class Work:
     """What a thread has done."""
 
     calls: int = 0
+    """Calls of Python functions."""
+    calls_of_c: int = 0
     compiled: int = 0
 
 
@@ -35,6 +37,8 @@ def counted() -> Iterator[Work]:
         if event == "call":
             work.calls += 1
             work.compiled += frame.f_code in _COMPILERS
+        elif event == "c_call":
+            work.calls_of_c += 1
 
     before = sys.getprofile()
     sys.setprofile(count)

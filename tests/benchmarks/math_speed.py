@@ -31,7 +31,7 @@ from tests.benchmarks import servers
 from tests.benchmarks.report import Cell, Effort, Report
 from tests.conftest import ROOT
 
-_SETS = {"gsm8k_model_solutions": 1500, "long_sample": 300, "hard_sample": 300}
+SETS = {"gsm8k_model_solutions": 1500, "long_sample": 300, "hard_sample": 300}
 """Files of tests/data/math, with the number of their items to judge."""
 _SLICES = 6
 _SCALING_ITEMS = {"gsm8k_model_solutions": 12_000, "long_sample": 9_000, "hard_sample": 300}
@@ -81,7 +81,7 @@ class _Spent:
 async def run(effort: Effort) -> list[Report]:
     cores = servers.cores()
     logging.getLogger("math_verify").setLevel(logging.CRITICAL)
-    sets = {name: _read(name)[: effort.of(count, count // 5, 10)] for name, count in _SETS.items()}
+    sets = {name: read(name)[: effort.of(count, count // 5, 10)] for name, count in SETS.items()}
     theirs_alone = {name: _Spent() for name in sets}
     gc.collect()
     gc.freeze()
@@ -158,7 +158,7 @@ def _settings(workers: int) -> Settings:
     return Settings(workers=workers, cache_memory_mb=0)
 
 
-def _read(name: str) -> list[Problem]:
+def read(name: str) -> list[Problem]:
     lines = (ROOT / f"tests/data/math/{name}.jsonl").read_text(encoding="utf-8").splitlines()
     return [Problem(row["gold"], row["response"]) for row in map(json.loads, lines)]
 

@@ -71,7 +71,7 @@ async def run(effort: Effort) -> list[Report]:
         entries = registry.load(Resources(workers))
         await workers.start()
         try:
-            rules = [await _measure(rule, entries[rule.verifier], rounds, items) for rule in _RULES]
+            rules = [await _measure(rule, entries[rule.verifier], rounds, items) for rule in RULES]
             instructions = await _instructions(entries["instruction_following"], rounds, items)
         finally:
             await workers.stop()
@@ -105,11 +105,11 @@ async def _measure(rule: Rule, entry: Entry, rounds: int, count: int) -> dict[st
 
 
 async def _instructions(entry: Entry, rounds: int, at_least: int) -> list[dict[str, Cell]]:
-    rows = [row for row in _rows("rules/ifeval_oracle.jsonl") if len(row["instruction_id_list"]) == 3]
+    rows = [row for row in rows_of("rules/ifeval_oracle.jsonl") if len(row["instruction_id_list"]) == 3]
     rows = rows if at_least == _ITEMS else rows[:at_least]
     found: list[dict[str, Cell]] = []
     for profile in ("fixed", "official"):
-        items = [_instruction_item(entry, row, profile) for row in rows]
+        items = [instruction_item(entry, row, profile) for row in rows]
         cpu_s, verdicts = await _fastest(entry, items, rounds)
         found.append(
             {
@@ -126,7 +126,7 @@ async def _instructions(entry: Entry, rounds: int, at_least: int) -> list[dict[s
     return found
 
 
-def _instruction_item(entry: Entry, row: Mapping[str, Any], profile: str) -> Item[Any]:
+def instruction_item(entry: Entry, row: Mapping[str, Any], profile: str) -> Item[Any]:
     reference = {name: row[name] for name in ("instruction_id_list", "kwargs", "prompt")}
     params = {"reference": reference, "profile": profile, "think": "none"}
     return Item(row["response"], entry.verifier.params.model_validate_json(json.dumps(params)), row["prompt"])
@@ -158,14 +158,14 @@ def _alone(baseline: Baseline, texts: Sequence[str]) -> float:
 
 
 @cache
-def _rows(name: str) -> list[dict[str, Any]]:
+def rows_of(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (ROOT / "tests/data" / name).read_text(encoding="utf-8").splitlines()]
 
 
 @cache
 def _pool(source: str) -> list[str]:
     """Responses without the marks of answers. Each rule's own shape adds these."""
-    found = [_MARKS.sub("", row["response"]).strip() for row in _rows(_SOURCES[source])]
+    found = [_MARKS.sub("", row["response"]).strip() for row in rows_of(_SOURCES[source])]
     return [text for text in found if len(text) > 80]
 
 
@@ -248,7 +248,7 @@ _CHOICE = re.compile(r"answer is \(?([A-D])\)?|<answer>\s*([A-D])\s*</answer>")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _SCHEMA = {"type": "array", "items": {"type": "object", "required": ["id", "text"]}}
 _OPTIONS = {"reference": "B", "choices": ["the first of them", "the second one", "3", "none of these"]}
-_RULES = (
+RULES = (
     Rule("think_format", "think_format", lambda n: _tagged(n, f"It is {n}."), {}, _FORMAT.fullmatch, "re.fullmatch"),
     Rule(
         "think_format, trl",

@@ -64,7 +64,7 @@ from verifiers.commitment.behind import (
     trails_off,
 )
 from verifiers.commitment.breakdowns import without_breakdown
-from verifiers.commitment.byname import concluded_at, denied_at, ends_in_result, leaves_open
+from verifiers.commitment.byname import INNER_BRACKET, concluded_at, denied_at, ends_in_result, leaves_open
 from verifiers.commitment.channels import DEFAULT_CHANNELS, MATH_CHANNELS, Channel
 from verifiers.commitment.citations import without_citations, without_citations_at_end
 from verifiers.commitment.confidence import without_confidence
@@ -292,7 +292,7 @@ def _standing(
     if extraction.channel in _FORMS and (lead := stance_of_lead(response, segment.start, extraction.span)) is not None:
         note(response, extraction.channel, extraction.span, lead)
         return msgspec.structs.replace(extraction, answer=None, span=None, reason="no_answer")
-    if is_last(response, extraction.span[1]) and _BRACKET.search(extraction.answer or "") is None:
+    if is_last(response, extraction.span[1]) and INNER_BRACKET.search(extraction.answer or "") is None:
         return extraction
     if extraction.channel in _MARKS and replacement(response, extraction.span[1], extraction.answer or "") is not None:
         return extraction
@@ -345,7 +345,6 @@ def _is_concluded(response: str, start: int, later: Extraction, *, is_result: bo
 
 
 _UNIT_CHARS = 40
-_BRACKET = re.compile(r"[(（\[【]")
 _CONCLUDES = frozenset([Kind.SO, Kind.IS, Kind.IT])
 
 

@@ -102,6 +102,8 @@ def _is_unmet(sentence: Sentence, span: Span, end: int, *, is_told: bool = False
 def stance_of_lead(text: str, start: int, span: Span) -> Stance | None:
     r"""The stance of the words that lead directly to a mark: `Maybe \boxed{12}`, "Perhaps" above `#### 12`; None if they have none."""
     index = _opening(text, max(start, span[0] - _MAX_OPENING_CHARS), span[0])
+    if index <= start or text.endswith("answer>\n", start, index):
+        return None
     if text[index - 1 : index] != "\n":
         line = line_at(text, start, span)
         if line is not None and line.is_calm:

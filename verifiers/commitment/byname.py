@@ -189,7 +189,7 @@ def _corrected_in_bracket(text: str, end: int, answer: str) -> int | None:
 
 def _without_bracket(text: str, end: int, answer: str) -> tuple[int, str]:
     """The end of an answer and its text, without the words in brackets at its end: "48 (should be 42)"."""
-    inner = _INNER_BRACKET.search(answer) if len(answer) <= _MAX_ANSWER_CHARS else None
+    inner = INNER_BRACKET.search(answer) if len(answer) <= _MAX_ANSWER_CHARS else None
     if inner and text.endswith(answer, 0, end):
         return end - len(answer) + inner.start(), answer[: inner.start()]
     return end, answer
@@ -204,7 +204,8 @@ def _calls_right(sentence: Sentence, number: int) -> bool:
 
 
 _BRACKET = re.compile(r"(?:[\s$*_}.!。]|\\[\])]|\\text\{|</answer>){0,12}[(（\[【]")
-_INNER_BRACKET = re.compile(r"\s{0,4}(?:\\text\{)?\s{0,4}[(（\[【](?=[^()（）]{0,80}[^\W\d_]{3})")
+INNER_BRACKET = re.compile(r"\s{0,4}(?:\\text\{)?\s{0,4}[(（\[【](?=[^()（）]{0,80}(?<![\\A-Za-z])[^\W\d_]{3})")
+"""A bracket with words, which may correct the value before it; a command such as `\\infty` is not a word."""
 
 
 def _without_name(sentence: Sentence) -> str:

@@ -3,14 +3,13 @@
 Work is counted in calls, of Python's functions and of C's, so that no busy machine makes a difference.
 """
 
-import sys
 from collections.abc import Callable
 from functools import partial
-from types import FrameType
 from typing import Any
 
 import pytest
 
+from tests.work import counted
 from verifiers.rules import numeric
 from verifiers.rules.multiple_choice import MultipleChoiceParams, judge
 from verifiers.rules.numeric import NumericParams
@@ -31,19 +30,9 @@ REPEATED = [
 
 
 def work(run: Callable[[], Any]) -> int:
-    calls = 0
-
-    def count(_frame: FrameType, event: str, _argument: Any) -> None:
-        nonlocal calls
-        calls += event in ("call", "c_call")
-
-    before = sys.getprofile()
-    sys.setprofile(count)
-    try:
+    with counted() as done:
         run()
-    finally:
-        sys.setprofile(before)
-    return calls
+    return done.calls + done.calls_of_c
 
 
 def choice(text: str, times: int) -> None:
