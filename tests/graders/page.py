@@ -21,7 +21,6 @@ _NOT_ASKED = " "
 _WORDS: Mapping[Answer, Answer] = {True: "right", False: "wrong", None: "not judged"}
 _SHOWN_CHARS = 110
 _WHY = {
-    "Math-Verify's own tests": "rows that contradict themselves are right there (the last table has them)",
     "MATH-V, real answers": "three labels call an answer wrong that states the key's letter (the last table has them)",
     "recorded verdicts": "one row of three wants a polynomial factored, as its question says, and its reference does not",
 }
