@@ -151,12 +151,7 @@ def _read(path: Path) -> list[dict[str, Any]]:
 
 def _labelled(name: str, rows: Sequence[Mapping[str, Any]]) -> Rows:
     items = [
-        {
-            "verifier": "math",
-            "reference": row["gold"],
-            "response": row["response"],
-            **({"params": row["math"]} if row.get("math") else {}),
-        }
+        {"verifier": "math", "reference": row["gold"], "response": row["response"], "params": row.get("math", {})}
         for row in rows
     ]
     return Rows(name, items, [bool(row["expected"]) for row in rows])
