@@ -22,8 +22,8 @@ from verifiers.nemo_gym import RECORDED, SERVERS, replays
 _PAGE = ROOT / "docs" / "nemo-gym.md"
 _BEGIN, _END = "<!-- measured -->\n", "\n<!-- end -->"
 _SHOWN = 110
-_WE_DIFFER = frozenset(["math_with_code", "mcqa", "rolemrc"])
-"""Servers of whose handed rows some are judged otherwise, as the page's table of differences says."""
+_WE_DIFFER = frozenset(["math_with_code", "mcqa", "nvarc", "rolemrc"])
+"""Servers some of whose rows are judged otherwise, or refused, as the page's table of differences says."""
 _UNCOMPARED = "nothing shows"
 """In the reason of a row whose record cannot be compared with the response: `?replay=true` vouches for it."""
 _OWN_ITEMS = {
