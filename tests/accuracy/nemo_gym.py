@@ -15,12 +15,23 @@ from typing import Any
 
 import httpx
 
-from service.doors.compat.nemo_gym_servers import recipe_of
+from service.doors.compat.nemo_gym_servers import CONVENTION_OF, TABLE, UNJUDGED
 from tests.conftest import ROOT
+from verifiers.nemo_gym import RECORDED, SERVERS, replays
 
 _PAGE = ROOT / "docs" / "nemo-gym.md"
 _BEGIN, _END = "<!-- measured -->\n", "\n<!-- end -->"
 _SHOWN = 110
+_WE_DIFFER = frozenset(["math_with_code", "mcqa", "nvarc", "rolemrc"])
+"""Servers some of whose rows are judged otherwise, or refused, as the page's table of differences says."""
+_UNCOMPARED = "nothing shows"
+"""In the reason of a row whose record cannot be compared with the response: `?replay=true` vouches for it."""
+_OWN_ITEMS = {
+    "arc_agi": "arc_grid", "ether0": "chemistry", "gui_coordinate": "point", "ifbench": "instruction_following",
+    "instruction_following": "instruction_following", "nvarc": "arc_grid", "reasoning_gym": "reasoning_gym",
+    "ruler2": "nemo_gym", "string_match": "qa", "structured_outputs": "structured_output",
+}  # fmt: skip
+"""The verifiers of servers for whose rows the service has a function."""
 _DIGITS = 1e-9
 
 
@@ -56,8 +67,27 @@ def table(client: httpx.Client, rows: Iterable[tuple[str, dict[str, Any]]]) -> I
     yield "|---|---|---|---|"
     for server, count in sorted(all_rows.items()):
         yield f"| `{server}` | {recipe_of(server)} | {equal[server]} of {count} | {_short(reasons.get(server, ''))} |"
-    whole = sum(equal[server] == count for server, count in all_rows.items())
-    yield f"\nAll rows are equal for {whole} of {len(all_rows)} servers: {equal.total()} of {all_rows.total()} rows."
+    whole = {server for server, count in all_rows.items() if equal[server] == count}
+    out_of_scope = all_rows.keys() & UNJUDGED.keys()
+    explained = whole | out_of_scope | _WE_DIFFER & all_rows.keys()
+    uncompared = {server for server, reason in reasons.items() if _UNCOMPARED in reason} - explained
+    yield f"\nAll rows are equal for {len(whole)} of {len(all_rows)} servers: {equal.total()} of {all_rows.total()} rows."
+    yield (
+        f"Equal or explained are {len(explained)} servers: these, {len(explained - whole - out_of_scope)} that we judge "
+        f"otherwise, as the table of differences says, and {len(out_of_scope)} out of scope, for the reason above. Of the "
+        f"other {len(all_rows) - len(explained)}, {len(uncompared)} record nothing that shows which response they are "
+        "about (`?replay=true` vouches for it); the rollouts of the rest lack what their server judges by."
+    )
+
+
+def recipe_of(server: str) -> str:
+    """What judges the rows of a server, for people."""
+    plain = TABLE["verifiers"].get(server, {}).get("verifier") or _OWN_ITEMS.get(server)
+    asks = server in (*TABLE["asked"], *TABLE["by_rubric"])
+    own = "nemo_gym" if server in SERVERS and server not in replays.SERVERS else ""
+    recipe = plain or CONVENTION_OF.get(server) or ("judge" if asks else own)
+    record = "its judge's words" if server in replays.SERVERS else "its record" if server in RECORDED else ""
+    return ", else ".join(part for part in (recipe and f"`{recipe}`", record) if part)
 
 
 def _short(text: str) -> str:

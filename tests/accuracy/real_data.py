@@ -32,6 +32,7 @@ RIVALS: Mapping[str, Mapping[str, Any]] = {
     "math, second opinion always": {"params": {"second_opinion": "always"}},
 }
 """The other judges of rows for `math`, with the changes that they make to items."""
+PEERS = {"Math-Verify's own tests": "math_verify_cases", "Inspect's own tests": "inspect_cases"}
 KEPT = ROOT / ".build" / "accuracy"
 COMPARED = ("status", "score", "reason", "extracted", "detail")
 
@@ -160,8 +161,7 @@ def against_themselves(name: str, golds: Sequence[str], rewrite: Rewrite) -> Row
 
 def peers() -> Sequence[Rows]:
     """Answers from the tests of other graders: Math-Verify's and Inspect's."""
-    files = {"Math-Verify's own tests": "math_verify_cases", "Inspect's own tests": "inspect_cases"}
-    return [_labelled(name, _read(DATA / f"{file}.jsonl")) for name, file in files.items()]
+    return [_labelled(name, _read(DATA / f"{file}.jsonl")) for name, file in PEERS.items()]
 
 
 def sentences() -> Rows:

@@ -3,13 +3,13 @@ the tables.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tests.accuracy.real_data import ROOT, Rows
 from tests.graders.bench import CRASH, HANG, Answer, Row, Tally, by_set, rows_of, table
-from tests.graders.sets import SHOWN_ROWS
+from tests.graders.sets import SHOWN_ROWS, doubts
 
 OURS = "Rewardline"
 PAGE, ROWS = ROOT / "docs" / "graders.md", ROOT / "docs" / "graders-rows.html"
@@ -18,9 +18,10 @@ _BEGIN, _END = "<!-- measured -->", "<!-- end -->"
 _DATA_BEGIN, _DATA_END = '<script id="data" type="application/json">', "</script>"
 _LETTERS: Mapping[Answer, str] = {True: "+", False: "-", None: "?", HANG: "h", CRASH: "c"}
 _NOT_ASKED = " "
+_WORDS: Mapping[Answer, Answer] = {True: "right", False: "wrong", None: "not judged"}
 _SHOWN_CHARS = 110
 _WHY = {
-    "MATH-V, real answers": "three labels call an answer wrong that states the key's letter (`doubt` says so)",
+    "MATH-V, real answers": "three labels call an answer wrong that states the key's letter (the last table has them)",
     "recorded verdicts": "one row of three wants a polynomial factored, as its question says, and its reference does not",
 }
 
@@ -84,7 +85,17 @@ def write(tallies: Sequence[Tally], *, page: Path = PAGE, rows: Path = ROWS) -> 
     )
     tallies = read(rows)
     before, rest = page.read_text(encoding="utf-8").split(_BEGIN)
-    measured = [*standing(tallies), "", *table(tallies), "", *by_set(tallies), "", *_own_disagreements(tallies)]
+    measured = [
+        *standing(tallies),
+        "",
+        *table(tallies),
+        "",
+        *by_set(tallies),
+        "",
+        *_own_disagreements(tallies),
+        "",
+        *doubtful(tallies),
+    ]
     lines = [f"{before}{_BEGIN}", *measured, f"{_END}{rest.split(_END)[1]}"]
     page.write_text("\n".join(lines), encoding="utf-8")
 
@@ -127,10 +138,13 @@ def _texts(rows: Rows) -> Iterator[Row]:
 
 
 def standing(tallies: Sequence[Tally]) -> Iterator[str]:
-    """Where ours is first or equal, and where it is not."""
-    behind = list(_behind(tallies))
-    size = len({tally.rows.name for tally in tallies})
-    yield f"Ours is first or equal on accuracy and on false accepts in {size - len(behind)} of {size} sets."
+    """Where ours is first or equal, and where it is not; with all rows, and without those whose label is in doubt."""
+    in_doubt = doubts()
+    behind, size = list(_behind(tallies)), len({tally.rows.name for tally in tallies})
+    count = len({(tally.rows.name, *row) for tally in tallies for row in rows_of(tally.rows) if row in in_doubt})
+    undoubted = size - len(list(_behind([_without(tally, in_doubt) for tally in tallies])))
+    yield f"Ours is first or equal on accuracy and on false accepts in {size - len(behind)} of {size} sets, each row as its project"
+    yield f"labels it; in {undoubted} of {size} without the {count} rows that a careful reader would label otherwise."
     yield ""
     for name, what in behind:
         yield f"* Not in *{name}*: {what}{'; ' + _WHY[name] if name in _WHY else ''}."
@@ -150,12 +164,32 @@ def _behind(tallies: Sequence[Tally]) -> Iterator[tuple[str, str]]:
             yield name, "; ".join(parts)
 
 
+def _without(tally: Tally, rows: Container[Row]) -> Tally:
+    """What a grader said of a set without some rows."""
+    kept = [index for index, row in enumerate(rows_of(tally.rows)) if row not in rows]
+    items, labels = [tally.rows.items[index] for index in kept], [tally.rows.labels[index] for index in kept]
+    return Tally(tally.grader, Rows(tally.rows.name, items, labels), [tally.answers[index] for index in kept], 0.0)
+
+
+def doubtful(tallies: Sequence[Tally]) -> Iterator[str]:
+    """The rows whose label is in doubt, with what ours says and how many others say the same as the label."""
+    yield "| in doubt: set | reference | end of the response | label | doubt | ours | others that say as the label |"
+    yield "|---|---|---|---|---|---|---|"
+    for row, why in doubts().items():
+        said = {tally.grader: (tally.rows.name, tally.by_row()[row]) for tally in tallies if row in tally.by_row()}
+        if OURS in said:
+            gold, response, label = row
+            name, own = said.pop(OURS)
+            texts = f"{_code(gold[:_SHOWN_CHARS])} | {_code(response[-_SHOWN_CHARS:])} | {_WORDS[label]} | {why} | {_WORDS[own]}"
+            yield f"| {name} | {texts} | {sum(answer is label for _, answer in said.values())} of {len(said)} |"
+
+
 def _own_disagreements(tallies: Sequence[Tally]) -> Iterator[str]:
     yield "| set | reference | end of the response | label | ours |"
     yield "|---|---|---|---|---|"
     for tally in tallies:
         for row in tally.disagreements if tally.grader == OURS else ():
-            said = {True: "right", False: "wrong", None: "not judged"}.get(row["said"], row["said"])
+            said = _WORDS.get(row["said"], row["said"])
             hidden = row["set"] == SHOWN_ROWS
             cells = ("", "") if hidden else (_code(row["gold"][:_SHOWN_CHARS]), _code(row["response"][-_SHOWN_CHARS:]))
             yield f"| {row['set']} | {' | '.join(cells)} | {'right' if row['label'] else 'wrong'} | {said} |"

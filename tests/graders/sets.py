@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.accuracy.real_data import DATA, Rows, benchmarks, deepmath, gsm8k, peers, probes, reports, sentences
+from tests.accuracy.real_data import DATA, PEERS, Rows, benchmarks, deepmath, gsm8k, probes, reports, sentences
 from tests.verifiers.test_hack_cells import ANSWERS, PATTERNS
 
 RECORDED = DATA / "recorded_verdicts.jsonl"
@@ -34,7 +34,7 @@ def all_sets() -> list[Rows]:
     by_verifier = {rows.name.removeprefix("reports: "): rows for rows in reports()}
     choices = _read(CHOICES)
     rows = [
-        *(probes(), gsm8k(), _whole(deepmath()), _whole(benchmarks()), *peers(), sentences()),
+        *(probes(), gsm8k(), _whole(deepmath()), _whole(benchmarks()), *_peers(), sentences()),
         *(by_verifier[name] for name in ("math", "numeric", "multiple_choice")),
         _labelled("killers", _read(DATA / "killers.jsonl")).sample(_MOST_KILLERS),
         *_exam(),
@@ -42,6 +42,19 @@ def all_sets() -> list[Rows]:
         *(_letters(name, [row for row in choices if row["set"] == name]) for name in _names(choices)),
     ]
     return [*map(plain, rows)]
+
+
+def doubts() -> Mapping[tuple[str, str, bool], str]:
+    """Why a careful reader would label some rows otherwise: by reference, response and label."""
+    files = (CHOICES, *(DATA / f"{file}.jsonl" for file in PEERS.values()))
+    rows = [row for file in files for row in _read(file) if "doubt" in row]
+    return {(row["gold"], row["response"], row["expected"]): row["doubt"] for row in rows}
+
+
+def _peers() -> Iterator[Rows]:
+    """Answers from the tests of other graders, all of them as these label them."""
+    for name, file in PEERS.items():
+        yield _labelled(name, [row for row in _read(DATA / f"{file}.jsonl") if row["gold"].strip()])
 
 
 def hacks() -> Rows:
@@ -116,7 +129,7 @@ def _exam() -> Iterator[Rows]:
 
 
 def _letters(name: str, rows: Sequence[Mapping[str, Any]]) -> Rows:
-    """Rows of multiple choice. Those that a careful reader would label otherwise (`doubt` says why) count as they are labelled."""
+    """Rows of multiple choice."""
     items = [
         {"verifier": "multiple_choice", "reference": row["gold"], "response": row["response"], "params": _params(row)}
         for row in rows
@@ -137,5 +150,8 @@ def _read(path: Path) -> list[dict[str, Any]]:
 
 
 def _labelled(name: str, rows: Sequence[Mapping[str, Any]]) -> Rows:
-    items = [{"verifier": "math", "reference": row["gold"], "response": row["response"]} for row in rows]
+    items = [
+        {"verifier": "math", "reference": row["gold"], "response": row["response"], "params": row.get("math", {})}
+        for row in rows
+    ]
     return Rows(name, items, [bool(row["expected"]) for row in rows])

@@ -232,6 +232,16 @@ def test_the_page_keeps_what_was_not_asked_again_and_says_where_ours_is_behind(t
     ]
 
 
+def test_a_row_in_doubt_counts_as_it_is_labelled_and_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "doubts", lambda: {("1", "2", False): "says one"})
+    asked = rows("1", "2", labels=[True, False])
+    tallies = [Tally(page.OURS, asked, [True, True], 1.0), Tally("other", asked, [True, False], 1.0)]
+    first, second, *_ = page.standing(tallies)
+    assert "in 0 of 1 sets" in first
+    assert "in 1 of 1 without the 1 rows" in second
+    assert list(page.doubtful(tallies))[2:] == ["| rows | `` 1 `` | `` 2 `` | wrong | says one | right | 1 of 1 |"]
+
+
 def test_the_page_has_every_named_grader_and_the_tables_of_its_rows() -> None:
     tallies = page.read()
     text = page.PAGE.read_text(encoding="utf-8")

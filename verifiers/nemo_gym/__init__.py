@@ -3,7 +3,7 @@
     measures    a likeness or a share: graphwalks, lc_niah, mrcr, ruler, ruler2, equivalence_rule, asr_with_pc, vlm_eval_kit,
                 rolemrc
     labels      one of a few labels: imo_gradingbench, math_proof_judgement, ragtruth, circle_count, spartqa
-    actions     the next call or message of an agent: single_step_tool_use_with_argument_comparison
+    actions     the calls of an agent: single_step_tool_use_with_argument_comparison, indirect_prompt_injection, ...
     image_calls, terminal, edits
                 the next call of other agents: image_tools, terminal_multi_harness, swe_pivot
     games       episodes of simulations: grl_sokoban, grl_tetris, blackjack, openair_congestion
@@ -19,7 +19,7 @@ The forms and formulas are those of NeMo-Gym (github.com/NVIDIA-NeMo/Gym, resour
 chooses the server; servers whose rows another verifier judges are in its table.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, Literal
 
 from pydantic import Field
@@ -43,16 +43,14 @@ from verifiers.nemo_gym import (
     terminal,
     workplace,
 )
-from verifiers.nemo_gym.rollouts import Judgement, Rollout
+from verifiers.nemo_gym.rollouts import Rollout, Servers
 from verifiers.rules import bounded
 
 MODULES: Final = (
     properties, calendars, measures, labels, documents, actions, citations, hierarchy, image_calls, terminal, edits, games,
     workplace, replays,
 )  # fmt: skip
-SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {
-    server: judge for module in MODULES for server, judge in module.SERVERS.items()
-}
+SERVERS: Final[Servers] = {server: judge for module in MODULES for server, judge in module.SERVERS.items()}
 """What each server does with a rollout."""
 RECORDED: Final = records.SERVERS
 """The same for a rollout that holds a result instead of what its server judges by."""
@@ -81,7 +79,7 @@ class NeMoGymParams(Params):
 
 class NeMoGym(Verifier[NeMoGymParams]):
     name = "nemo_gym"
-    version = "9"
+    version = "10"
     params = NeMoGymParams
     summary = "As NeMo-Gym's resources server of a name judges its rows, where no other verifier does"
     uses_prompt = True

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from verifiers.base import InvalidItem
 from verifiers.commitment import takes_back
-from verifiers.nemo_gym.rollouts import Judgement, Rollout
+from verifiers.nemo_gym.rollouts import Judgement, Rollout, Servers
 from verifiers.rules.documents import Unreadable, read_json_at
 
 _TIME: Final = re.compile(r"(\d{1,2})(?::(\d{2}))?\s?(am|pm)?")
@@ -37,7 +37,7 @@ def calendar(rollout: Rollout) -> Judgement:
     return Judgement(float(fits), json.dumps(sorted(events.values())))
 
 
-SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {"calendar": calendar}
+SERVERS: Final[Servers] = {"calendar": calendar}
 
 Fits = Callable[[int, float], bool]
 """Whether a start and a length, in minutes, are right."""

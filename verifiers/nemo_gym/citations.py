@@ -1,13 +1,13 @@
 """A server that looks at the citations of an answer alone: citation_if."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from verifiers.base import InvalidItem
 from verifiers.commitment import takes_back
 from verifiers.nemo_gym.patterns import compile_all
-from verifiers.nemo_gym.rollouts import Judgement, Rollout
+from verifiers.nemo_gym.rollouts import Judgement, Rollout, Servers
 
 _ATTEMPT: Final = re.compile(r"citation_[A-Za-z0-9_:]+", re.IGNORECASE)
 """Whatever looks like the name of a source, right or wrong."""
@@ -58,7 +58,7 @@ def citation_if(rollout: Rollout) -> Judgement:
     return Judgement(float(wrong is None), ",".join(cited), wrong or "wrong_citation")
 
 
-SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {"citation_if": citation_if}
+SERVERS: Final[Servers] = {"citation_if": citation_if}
 
 
 def _pattern(rule: Mapping[str, Any], grammar: str) -> Any:

@@ -12,7 +12,7 @@ import yaml
 from verifiers.base import InvalidItem
 from verifiers.commitment import takes_back
 from verifiers.nemo_gym.patterns import compile_all
-from verifiers.nemo_gym.rollouts import Judgement, Rollout, parsed
+from verifiers.nemo_gym.rollouts import Judgement, Rollout, Servers, parsed
 from verifiers.rules import documents
 from verifiers.rules.schemas import compile_schema
 from verifiers.rules.structured_output.toml_documents import read_toml
@@ -91,7 +91,7 @@ def strict(schema: Any) -> Any:
 
 
 _JUDGES: Final = (format_verification, structeval, structured_outputs)
-SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {judge.__name__: judge for judge in _JUDGES}
+SERVERS: Final[Servers] = {judge.__name__: judge for judge in _JUDGES}
 
 
 def _strings(rule: Mapping[str, Any], name: str) -> list[str]:
@@ -129,54 +129,39 @@ def _csv(text: str) -> Any:
     return {f"csv::{name}": None for name in next(rows, [])}
 
 
-class _Element:
-    """An open element of XML, as an object: attributes begin with @, and elements of one name are a list."""
-
-    def __init__(self) -> None:
-        self.fields: dict[str, Any] = {}
-        self.text: list[str] = []
-
-    def add(self, name: str, value: Any) -> None:
-        if name not in self.fields:
-            self.fields[name] = value
-        elif isinstance(self.fields[name], list):
-            self.fields[name].append(value)
-        else:
-            self.fields[name] = [self.fields[name], value]
-
-    def value(self) -> Any:
-        text = "".join(self.text).strip() or None
-        return {**self.fields, **({"#text": text} if text else {})} if self.fields else text
-
-
 def _xml(text: str) -> Any:
+    """The root as an object: attributes begin with @, and elements of one name are a list."""
     parser = expat.ParserCreate()
-    around = [_Element()]
+    around: list[tuple[dict[str, Any], list[str]]] = [({}, [])]
+    """The fields and the texts of the open elements."""
 
     def start(_: str, attributes: Mapping[str, str]) -> None:
         if len(around) > documents.MAX_DEPTH:
             raise documents.Unreadable("too_deep")
-        element = _Element()
-        element.fields = {f"@{name}": value for name, value in attributes.items()}
-        around.append(element)
+        around.append(({f"@{name}": value for name, value in attributes.items()}, []))
 
     def end(name: str) -> None:
-        value = around.pop().value()
-        around[-1].add(name, value)
+        fields, texts = around.pop()
+        text, parent = "".join(texts).strip() or None, around[-1][0]
+        value = {**fields, **({"#text": text} if text else {})} if fields else text
+        if isinstance(parent.get(name), list):
+            parent[name].append(value)
+        else:
+            parent[name] = [parent[name], value] if name in parent else value
 
     def refuse(*_: object) -> None:
         raise documents.Unreadable("not_readable", "document type declarations are refused")
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.StartDoctypeDeclHandler = refuse
-    parser.CharacterDataHandler = lambda part: around[-1].text.append(part)
+    parser.CharacterDataHandler = lambda part: around[-1][1].append(part)
     try:
         parser.Parse(text, True)
     except (expat.ExpatError, UnicodeEncodeError) as error:
         raise documents.Unreadable("not_readable", str(error)) from error
     finally:  # break the circle of references
         parser.StartElementHandler = parser.EndElementHandler = parser.CharacterDataHandler = None
-    return around[0].fields
+    return around[0][0]
 
 
 _READERS: Final[Mapping[str, Callable[[str], Any]]] = {

@@ -2,13 +2,13 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from importlib import resources
 from typing import Any, Final
 
 from verifiers import tables
-from verifiers.nemo_gym.rollouts import Judgement, Rollout, expected_call, parsed
+from verifiers.nemo_gym.rollouts import Judgement, Rollout, Servers, expected_call, parsed
 
 _KIND_OF: Final[Mapping[str, str]] = {
     spelled: kind
@@ -45,7 +45,7 @@ def swe_pivot(rollout: Rollout) -> Judgement:
     return Judgement(float(likeness >= _FULL_CREDIT), call.name, "wrong_call", {"likeness": likeness})
 
 
-SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {"swe_pivot": swe_pivot}
+SERVERS: Final[Servers] = {"swe_pivot": swe_pivot}
 
 
 def _has_same_target(made_kind: str, kind: str, arguments: Arguments, expected: Arguments) -> bool:
@@ -114,16 +114,19 @@ def _content(call: Arguments) -> str:
     """The text that an edit writes."""
     if "new_str" in call:
         return f"{call.get('old_str', '')}\n{call['new_str']}"
-    return next((str(call[name]) for name in ("patch", "diff", "content", "file_text") if name in call), "")
+    return _first(call, ("patch", "diff", "content", "file_text"))
 
 
 def _command(call: Arguments) -> str:
-    return next((str(call[name]).strip() for name in ("command", "cmd") if name in call), "")
+    return _first(call, ("command", "cmd")).strip()
 
 
 def _file(call: Arguments) -> str:
-    names: Sequence[str] = ("path", "file", "file_path", "filename", "file_name")
-    return next((str(call[name]).strip() for name in names if name in call), "")
+    return _first(call, ("path", "file", "file_path", "filename", "file_name")).strip()
+
+
+def _first(call: Arguments, names: Sequence[str]) -> str:
+    return next((str(call[name]) for name in names if name in call), "")
 
 
 def _end(path: str, count: int) -> str:

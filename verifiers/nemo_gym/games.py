@@ -10,12 +10,12 @@ Sokoban's are gym-sokoban's (github.com/mpSchrader/gym-sokoban).
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeAlias
 
 from verifiers.base import InvalidItem
-from verifiers.nemo_gym.rollouts import Judgement, Rollout, parsed
+from verifiers.nemo_gym.rollouts import Judgement, Rollout, Servers, parsed
 
 Cell: TypeAlias = tuple[int, int]
 """Row and column."""
@@ -24,24 +24,8 @@ _MAX_STEPS: Final = 100
 _MAX_BOARD_CHARS: Final = 10_000
 _BOX, _SOLVED, _LINE = 1.0, 10.0, 10.0
 _UP, _DOWN, _LEFT, _RIGHT = (-1, 0), (1, 0), (0, -1), (0, 1)
-_PUSHES: Final[Mapping[str, Cell]] = {
-    "up": _UP,
-    "down": _DOWN,
-    "left": _LEFT,
-    "right": _RIGHT,
-    "1": _UP,
-    "2": _DOWN,
-    "3": _LEFT,
-    "4": _RIGHT,
-}
-_SHIFTS: Final[Mapping[str, Cell]] = {
-    "left": _LEFT,
-    "right": _RIGHT,
-    "down": _DOWN,
-    "0": _LEFT,
-    "1": _RIGHT,
-    "2": _DOWN,
-}
+_PUSHES: Final = dict(zip(("up", "down", "left", "right", *"1234"), (_UP, _DOWN, _LEFT, _RIGHT) * 2, strict=True))
+_SHIFTS: Final = dict(zip(("left", "right", "down", *"012"), (_LEFT, _RIGHT, _DOWN) * 2, strict=True))
 _ACTION: Final = re.compile(r"<action>\s{0,20}(\w{1,5})\s{0,20}</action>", re.IGNORECASE)
 _PUSH: Final = re.compile(r"\b(up|down|left|right|[1-4])\b", re.IGNORECASE)
 _HAND: Final = re.compile(r"Your hand: \[([^\]\n]{1,200})\]")
@@ -244,7 +228,7 @@ def _terms(step: Mapping[str, Any]) -> Iterator[float]:
     yield from values
 
 
-SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {
+SERVERS: Final[Servers] = {
     "blackjack": blackjack,
     "grl_sokoban": grl_sokoban,
     "grl_tetris": grl_tetris,

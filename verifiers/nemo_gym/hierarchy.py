@@ -1,6 +1,5 @@
 """A server for the hierarchy of instructions, with a measure for each of its tasks: iheval."""
 
-import json
 import re
 import string
 from collections import Counter
@@ -11,8 +10,9 @@ from pydantic import ValidationError
 
 from verifiers.base import InvalidItem, Status
 from verifiers.nemo_gym.measures import rouge_l, rouge_words
-from verifiers.nemo_gym.rollouts import Judgement, Rollout
+from verifiers.nemo_gym.rollouts import Judgement, Rollout, Servers, merged, parsed
 from verifiers.rules import instruction_following
+from verifiers.rules.qa.overlap import harmonic
 
 _PUNCTUATION: Final = str.maketrans("", "", string.punctuation)
 _PREFIXES: Final = ("español:", "Verbs:")
@@ -27,9 +27,9 @@ Measure = Callable[[str, str], float]
 
 def iheval(rollout: Rollout) -> Judgement:
     """The mean of a strict and a loose reading, where the task has a measure; else right or wrong (IHEval)."""
-    metadata = rollout.row.get("verifier_metadata")
-    row = {**(metadata if isinstance(metadata, dict) else {}), **rollout.row}
-    task, answer = row.get("task"), _decoded(row.get("answer"))
+    row = merged(rollout.row)
+    task, answer = row.get("task"), row.get("answer")
+    answer = answer if (read := parsed(answer)) is None else read
     is_baseline = str(row.get("setting", "")).startswith("reference")
     if task == "get-webpage" and isinstance(answer, dict):
         task, answer = str(answer.get("task")).replace("_", "-"), answer.get("content")
@@ -52,7 +52,7 @@ def iheval(rollout: Rollout) -> Judgement:
     raise InvalidItem("bad_row", "the row's 'task' must be one of IHEval's, as 'verb-extract'")
 
 
-SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {"iheval": iheval}
+SERVERS: Final[Servers] = {"iheval": iheval}
 
 
 def _mean(text: str, answer: str, is_baseline: bool, measure: Measure) -> Judgement:
@@ -78,11 +78,7 @@ def _verbs(text: str, answer: str) -> float:
     answered, expected = (
         Counter(part.lower().replace(",", ", ").translate(_PUNCTUATION).split()) for part in (text, answer)
     )
-    common = (answered & expected).total()
-    if not common:
-        return 0.0
-    precision, recall = common / answered.total(), common / expected.total()
-    return 2 * precision * recall / (precision + recall)
+    return float(harmonic((answered & expected).total(), answered.total(), expected.total()))
 
 
 def _language(text: str) -> str | None:
@@ -91,10 +87,7 @@ def _language(text: str) -> str | None:
         return None
     text = text.replace("\n", " ")
     objects = _OBJECT.findall(text + "}" if text.count("{") == 1 and "}" not in text else text)
-    try:
-        value = json.loads(objects[0]) if len(objects) == 1 else None
-    except (ValueError, RecursionError):
-        return None
+    value = parsed(objects[0]) if len(objects) == 1 else None
     language = value.get("language") if isinstance(value, dict) and len(value) == 1 else None
     return language.strip().lower() if isinstance(language, str) else None
 
@@ -126,14 +119,6 @@ def _share(reference: Mapping[str, Any], text: str, mode: str, aggregate: str) -
     if verdict.status is not Status.OK or verdict.score is None:
         raise InvalidItem(verdict.reason, str(verdict.detail))
     return verdict.score
-
-
-def _decoded(answer: Any) -> Any:
-    """The answer, which may be JSON in text."""
-    try:
-        return json.loads(answer) if isinstance(answer, str) else answer
-    except (ValueError, RecursionError):
-        return answer
 
 
 def _text(answer: Any) -> str:

@@ -2,11 +2,11 @@
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from verifiers.base import InvalidItem
-from verifiers.nemo_gym.rollouts import Judgement, Rollout, between, expected_call, parsed
+from verifiers.nemo_gym.rollouts import Judgement, Rollout, Servers, between, expected_call, parsed
 
 _CALL: Final = "<tool_call>"
 _END: Final = "</tool_call>"
@@ -38,7 +38,7 @@ def image_tools(rollout: Rollout) -> Judgement:
     return Judgement(float(likeness >= _FULL_CREDIT), made_name, "wrong_call", {"likeness": likeness})
 
 
-SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {"image_tools": image_tools}
+SERVERS: Final[Servers] = {"image_tools": image_tools}
 
 
 def _calls(text: str) -> list[tuple[str, Arguments]]:

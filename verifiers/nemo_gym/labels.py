@@ -3,12 +3,12 @@
 import json
 import re
 import string
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeGuard
 
 from verifiers.base import InvalidItem
 from verifiers.commitment import Channel
-from verifiers.nemo_gym.rollouts import Judgement, Rollout, stands_by
+from verifiers.nemo_gym.rollouts import Judgement, Rollout, Servers, merged, parsed, stands_by
 from verifiers.rules import multiple_choice
 from verifiers.rules.multiple_choice import MultipleChoiceParams
 
@@ -52,7 +52,9 @@ def ragtruth(rollout: Rollout) -> Judgement:
     is_hallucinated = rollout.row.get("is_halu")
     if is_hallucinated not in (0, 1):
         raise InvalidItem("bad_row", "the row needs 'is_halu' as true or false; add it")
-    listed = _object(rollout.text).get("hallucination list")
+    text = rollout.text.split("```")[1].removeprefix("json") if "```" in rollout.text else rollout.text
+    answer = parsed(text)
+    listed = answer.get("hallucination list") if isinstance(answer, dict) else None
     if not isinstance(listed, list):
         return Judgement(0.0, None, "no_answer")
     return Judgement(float(bool(listed) == bool(is_hallucinated)), json.dumps(listed, ensure_ascii=False))
@@ -72,8 +74,7 @@ def circle_count(rollout: Rollout) -> Judgement:
 
 def spartqa(rollout: Rollout) -> Judgement:
     """One of two objects, both or none of them: the one label that the answer's line is or names (SpartQA, CO)."""
-    metadata = rollout.row.get("verifier_metadata")
-    fields = {**metadata, **rollout.row} if isinstance(metadata, dict) else rollout.row
+    fields = merged(rollout.row)
     options, target = fields.get("options"), fields.get("target")
     if not isinstance(options, list) or not isinstance(target, str) or len(options) > _MOST_OPTIONS:
         raise InvalidItem("bad_row", "the row needs 'options' as a list and 'target' as text; add them")
@@ -134,15 +135,4 @@ _LETTERS: Final = string.ascii_uppercase
 _JUDGES: Final = (
     imo_gradingbench, math_proof_judgement, ragtruth, circle_count, proof_genselect, spartqa, swerl_llm_judge,
 )  # fmt: skip
-SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {judge.__name__: judge for judge in _JUDGES}
-
-
-def _object(text: str) -> Mapping[str, Any]:
-    """The JSON object of an answer, which may stand in a fence."""
-    if "```" in text:
-        text = text.split("```")[1].removeprefix("json")
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
+SERVERS: Final[Servers] = {judge.__name__: judge for judge in _JUDGES}

@@ -1,8 +1,7 @@
 """Servers that grade by a likeness or a share."""
 
-import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from difflib import SequenceMatcher
 from typing import Final
 
@@ -10,8 +9,9 @@ from rapidfuzz.distance import Levenshtein
 
 from verifiers.base import InvalidItem
 from verifiers.commitment.affirmed import names
-from verifiers.nemo_gym.rollouts import Judgement, Rollout
+from verifiers.nemo_gym.rollouts import Judgement, Rollout, Servers, parsed
 from verifiers.nemo_gym.stems import stem
+from verifiers.rules.qa.overlap import harmonic
 from verifiers.rules.qa.similarity import common_subsequence, edits
 
 _LIST_MARK: Final = "Final Answer:"
@@ -62,7 +62,7 @@ def equivalence_rule(rollout: Rollout) -> Judgement:
 
 def ruler(rollout: Rollout) -> Judgement:
     """The share of the references that stand in the answer; for questions, whether one does (RULER)."""
-    references, answer = rollout.texts("outputs"), rollout.text.lower()
+    references, answer = rollout.texts("outputs"), _written_anew(rollout).lower()
     hits = [float(names(answer, text.lower())) for text in references]
     is_question = rollout.get("subset", str) in ("qa_1", "qa_2")
     return Judgement(max(hits) if is_question else sum(hits) / len(hits), rollout.text)
@@ -74,7 +74,7 @@ def ruler2(rollout: Rollout) -> Judgement:
     Rows with `eval_type` multichoice are for `multiple_choice`.
     """
     references = rollout.texts("expected_answer")
-    answer = rollout.text.translate(_CONTROLS).strip()
+    answer = _written_anew(rollout).translate(_CONTROLS).strip()
     kind = rollout.row.get("match_type", "all")
     if kind == "2steps":
         answer = answer.split("\n\n")[-1]
@@ -84,6 +84,17 @@ def ruler2(rollout: Rollout) -> Judgement:
         raise InvalidItem("bad_row", "the row's 'match_type' must be all, part or 2steps")
     shares = [_near(answer.lower(), text.lower()) for text in references]
     return Judgement(max(shares) if kind == "part" else sum(shares) / len(shares), answer)
+
+
+def _written_anew(rollout: Rollout) -> str:
+    """The answer, or nothing if it is so long that it can be a copy of the prompt, which holds the references."""
+    most_chars = max(_SHORT_CHARS, int(len(rollout.prompt) * _MOST_OF_PROMPT))
+    return "" if rollout.prompt and len(rollout.text) > most_chars else rollout.text
+
+
+_MOST_OF_PROMPT: Final = 0.1
+_SHORT_CHARS: Final = 1_000
+"""RULER lets a model write 128 tokens at most."""
 
 
 def asr_with_pc(rollout: Rollout) -> Judgement:
@@ -134,12 +145,8 @@ def rolemrc(rollout: Rollout) -> Judgement:
 
 def rouge_l(answer: str, reference: str, *, stemmed: bool = False) -> float:
     """F1 of the longest common subsequence of words, as rouge-score has it."""
-    answer_words, reference_words = rouge_words(answer, stemmed=stemmed), rouge_words(reference, stemmed=stemmed)
-    common = common_subsequence(answer_words, reference_words)
-    if not common:
-        return 0.0
-    precision, recall = common / len(answer_words), common / len(reference_words)
-    return 2 * precision * recall / (precision + recall)
+    lhs, rhs = rouge_words(answer, stemmed=stemmed), rouge_words(reference, stemmed=stemmed)
+    return float(harmonic(common_subsequence(lhs, rhs), len(lhs), len(rhs)))
 
 
 def rouge_words(text: str, *, stemmed: bool = False) -> list[str]:
@@ -151,16 +158,12 @@ def rouge_words(text: str, *, stemmed: bool = False) -> list[str]:
 
 _STEMMED_CHARS: Final = 4
 _JUDGES: Final = (rolemrc, asr_with_pc, vlm_eval_kit, graphwalks, lc_niah, mrcr, equivalence_rule, ruler, ruler2)
-SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {judge.__name__: judge for judge in _JUDGES}
+SERVERS: Final[Servers] = {judge.__name__: judge for judge in _JUDGES}
 
 
 def _nodes(rollout: Rollout, cleaned: Callable[[str], str]) -> Judgement:
-    try:
-        nodes = json.loads(rollout.get("expected_answer", str))
-        expected = {str(node) for node in nodes} if isinstance(nodes, list) else None
-    except (ValueError, RecursionError):
-        expected = None
-    if expected is None:
+    nodes = parsed(rollout.get("expected_answer", str))
+    if not isinstance(nodes, list):
         raise InvalidItem("bad_row", "the row's 'expected_answer' must be a JSON list of nodes, as text")
     lines = [line for line in rollout.text.split("\n") if line.strip()]
     _, mark, tail = lines[-1].partition(_LIST_MARK) if lines else ("", "", "")
@@ -169,8 +172,9 @@ def _nodes(rollout: Rollout, cleaned: Callable[[str], str]) -> Judgement:
     if not mark or not listed.startswith("[") or end < 0:
         return Judgement(0.0, None, "no_answer")
     nodes_of = (cleaned(part.strip()) for part in listed[1:end].split(","))
-    answered = {node for node in nodes_of if node}
-    return Judgement(_f1(answered, expected), listed[: end + 1])
+    answered, expected = {node for node in nodes_of if node}, {str(node) for node in nodes}
+    share = harmonic(len(answered & expected), len(answered), len(expected)) if answered or expected else 1.0
+    return Judgement(float(share), listed[: end + 1])
 
 
 def _longest_copy(text: str, source: str) -> int:
@@ -195,12 +199,6 @@ def _longest_copy(text: str, source: str) -> int:
 _GRAM: Final = 12
 _MOST_GRAMS: Final = 1_000_000
 """Beyond, they would take more memory than a worker has."""
-
-
-def _f1(answered: set[str], expected: set[str]) -> float:
-    if not answered and not expected:
-        return 1.0
-    return 2 * len(answered & expected) / (len(answered) + len(expected))
 
 
 def _near(answer: str, reference: str) -> float:

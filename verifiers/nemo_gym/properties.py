@@ -10,7 +10,7 @@ from verifiers import tables
 from verifiers.base import InvalidItem
 from verifiers.commitment import is_taken_back
 from verifiers.nemo_gym.patterns import compile_all
-from verifiers.nemo_gym.rollouts import Judgement, Rollout
+from verifiers.nemo_gym.rollouts import Judgement, Rollout, Servers
 
 _MARKS: Final = tables.values(resources.files(__package__) / "properties.yaml")
 _MARKED, _ON_A_LINE = _MARKS["marked"], _MARKS["on_a_line"]
@@ -44,7 +44,7 @@ def litmus_agent(rollout: Rollout) -> Judgement:
     return Judgement(float(compare(value, expected, match)), captured)
 
 
-SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {"litmus_agent": litmus_agent}
+SERVERS: Final[Servers] = {"litmus_agent": litmus_agent}
 
 
 def _check(parse: Callable[[str], Any], compare: Callable[..., bool], expected: Any, match: Mapping[str, Any]) -> None:

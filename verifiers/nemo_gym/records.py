@@ -5,6 +5,7 @@ from the response, and the result of that. The result counts if this response gi
 refused. A row that has what its server judges by is judged by that, where the door's table says how.
 """
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from typing import Any, Final, TypeGuard
 
 from verifiers.base import InvalidItem
 from verifiers.commitment import Channel
-from verifiers.nemo_gym.rollouts import FENCE, Judgement, Rollout, between, parsed, stands_by
+from verifiers.nemo_gym.rollouts import FENCE, Judgement, Rollout, Servers, between, clicked, parsed, stands_by
 
 _SYMBOLIC_SHARE, _ERROR_SHARE = 0.3, 0.7
 
@@ -81,17 +82,6 @@ def _answer(rollout: Rollout) -> str:
     return boxed.group(1) if boxed else rollout.text
 
 
-def _click(rollout: Rollout) -> list[Any]:
-    for call in rollout.calls:
-        if call.name == "click":
-            try:
-                arguments = parsed(call.arguments)
-                return [int(arguments["x"]), int(arguments["y"])]
-            except (ValueError, TypeError, KeyError, OverflowError):
-                break
-    return [None, None]
-
-
 def _calls(rollout: Rollout) -> list[dict[str, Any]]:
     return [{"name": call.name, "arguments": parsed(call.arguments)} for call in rollout.calls]
 
@@ -100,6 +90,13 @@ def _extracted(rollout: Rollout) -> Any:
     """The values of the last call that hands them in."""
     calls = [parsed(call.arguments) for call in rollout.calls if call.name == "extract_synonym_values"]
     return calls[-1].get("synonym_values") if calls and isinstance(calls[-1], dict) else []
+
+
+def _first_call(rollout: Rollout) -> str:
+    """The first call as `swe_pivot` writes it down; it cuts long arguments off, and such a record is of no call."""
+    if not rollout.calls:
+        return "(no function_call in response)"
+    return f"{rollout.calls[0].name}({json.dumps(parsed(rollout.calls[0].arguments))})"
 
 
 def _proof(rollout: Rollout) -> str | None:
@@ -182,6 +179,11 @@ def _container(row: Row) -> bool | None:
     return code == 0 if _is_code(code) else None
 
 
+def _is_pivot(row: Row) -> bool | None:
+    failure = row.get("failure_reason")
+    return failure == "none" if isinstance(failure, str) else None
+
+
 def _compiled(row: Row) -> bool | None:
     status = row.get("proof_status")
     return status == "completed" if isinstance(status, str) else None
@@ -198,7 +200,12 @@ _RECORDS: Final[Mapping[str, Record]] = {
     "bigcodebench": Record(
         "extracted_model_output", _whole, lambda row: _STATUS.get(str(row.get("status"))), "'verifier_metadata.test'"
     ),
-    "circle_click": Record(("clicked_x", "clicked_y"), _click, lambda row: row.get("hit"), "'circles'"),
+    "circle_click": Record(
+        ("clicked_x", "clicked_y"),
+        lambda rollout: list(clicked(rollout) or (None, None)),
+        lambda row: row.get("hit"),
+        "'circles'",
+    ),
     "code_fim": Record("extracted_model_output", _whole, lambda row: row.get("passed"), _PROGRAM),
     "code_gen": Record("extracted_model_output", _whole, _tests, "'verifier_metadata.unit_tests'"),
     "cvdp": Record("extracted_rtl", _files, _container, "the container of its task"),
@@ -214,6 +221,9 @@ _RECORDS: Final[Mapping[str, Record]] = {
     "reasoning_gym": Record("extracted_answer", _answer, lambda row: row.get("score"), "'answer' and 'metadata'"),
     "scicode": Record("step_results", None, lambda row: row.get("problem_accuracy"), "the server's own tests"),
     "spider2_lite": Record("model_output", _whole, lambda row: row.get("execution_match"), "the data base"),
+    "swe_pivot": Record(
+        "model_output", _first_call, _is_pivot, "'expected_action', a call with a name and an object of arguments"
+    ),
     "swebench": Record("model_patch", _patch, lambda row: row.get("resolved"), "'FAIL_TO_PASS'"),
     "swerl_gen": Record("model_output", _whole, _reproduction, "the container of its task"),
     "toolsandbox": Record("turn_count", _no_turns, lambda row: row.get("similarity"), "the state of its world"),
@@ -223,9 +233,7 @@ _RECORDS: Final[Mapping[str, Record]] = {
 """What is recorded, by the server."""
 
 
-SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {
-    server: _judge(record) for server, record in _RECORDS.items()
-}
+SERVERS: Final[Servers] = {server: _judge(record) for server, record in _RECORDS.items()}
 OF_TEXT: Final = frozenset(
     server for server, record in _RECORDS.items() if record.taken in (_whole, _boxed, _answer, _proof, _law, _files)
 )

@@ -1,7 +1,7 @@
 """A rollout as a server of NeMo-Gym sees it, and what it says of it."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
@@ -101,6 +101,10 @@ class Rollout:
         return values
 
 
+Servers = Mapping[str, Callable[[Rollout], Judgement]]
+"""What servers do with a rollout, by their names."""
+
+
 def _turns(prompt: str, steps: Sequence[Step]) -> Iterator[Turn]:
     observation, reply = prompt, ""
     for step in steps:
@@ -160,6 +164,12 @@ def call_of(action: Any) -> tuple[str, Mapping[str, Any]] | None:
     return (name.strip(), arguments) if isinstance(name, str) and name.strip() and isinstance(arguments, dict) else None
 
 
+def merged(row: Mapping[str, Any], name: str = "verifier_metadata") -> dict[str, Any]:
+    """The fields of a row, with those of its metadata that it does not have itself."""
+    metadata = row.get(name)
+    return {**(metadata if isinstance(metadata, dict) else {}), **row}
+
+
 def calls_of(action: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
     """The calls of an action that is a call or a batch of calls.
 
@@ -188,6 +198,19 @@ def expected_call(row: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     raise InvalidItem(
         "bad_row", "the row needs 'expected_action', a call with a name and an object of arguments; add it"
     )
+
+
+def clicked(rollout: Rollout) -> tuple[int, int] | None:
+    """Where the first call of `click` points. None: nowhere, or so far away that it is not a pixel."""
+    arguments: Any = next((parsed(call.arguments) for call in rollout.calls if call.name == "click"), None)
+    try:
+        x, y = int(arguments["x"]), int(arguments["y"])
+    except (TypeError, ValueError, KeyError, OverflowError):
+        return None
+    return (x, y) if max(abs(x), abs(y)) < _FARTHEST else None
+
+
+_FARTHEST: Final = 1 << 31
 
 
 def spoken(rollout: Rollout) -> Judgement:

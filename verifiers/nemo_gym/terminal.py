@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 from typing import Any, Final
 
 from verifiers.base import InvalidItem
-from verifiers.nemo_gym.rollouts import Judgement, Rollout, calls_of, parsed, schemas_of, spoken
+from verifiers.nemo_gym.rollouts import Judgement, Rollout, Servers, calls_of, parsed, schemas_of, spoken
 from verifiers.rules.schemas import Schema, compile_schema
 
 _SAME: Final = 0.9
@@ -42,7 +42,7 @@ def terminal_multi_harness(rollout: Rollout) -> Judgement:
     return Judgement(float(matches), calls[0][0], "wrong_call")
 
 
-SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {"terminal_multi_harness": terminal_multi_harness}
+SERVERS: Final[Servers] = {"terminal_multi_harness": terminal_multi_harness}
 
 
 def _matches(

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from verifiers import tables
 from verifiers.base import InvalidItem
-from verifiers.nemo_gym.rollouts import Judgement, Rollout, parsed
+from verifiers.nemo_gym.rollouts import Judgement, Rollout, Servers, parsed
 
 Row = dict[str, Any]
 Tables = dict[str, list[Row]]
@@ -43,7 +43,7 @@ def workplace_assistant(rollout: Rollout) -> Judgement:
     return Judgement(float(is_same), changes[-1][0] if changes else None, "wrong_state")
 
 
-SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {"workplace_assistant": workplace_assistant}
+SERVERS: Final[Servers] = {"workplace_assistant": workplace_assistant}
 
 
 def _state(calls: Sequence[tuple[str, Any]]) -> Tables:

@@ -11,13 +11,15 @@
     `verifier_metadata.unit_tests`     code_gen: `code`
     `instruction_id_list`, `kwargs`    instruction_following
     `domain`, `data_source`, `tag`     the routing table
-    `expected_answer`, `question`      math_with_judge: `math`, if the row has no agent
+    `expected_answer`                  without an agent: `multiple_choice`, if it is a capital letter and there is no `question`;
+                                       else math_with_judge: `math`
 
 The first of these that is present decides. The response is everything that the model gave, its calls and their results
 included.
 """
 
 from collections.abc import Callable, Mapping
+from string import ascii_uppercase
 from typing import Any, Final
 
 import msgspec
@@ -225,7 +227,9 @@ def _answer(row: Row, fields: Mapping[str, Any]) -> JSON:
     if (agent := agent_of(fields)) is not None:
         message = "name it in the URL (/compat/nemo_gym/SERVER/verify), or a verifier"
         raise Unprocessable(f"the row's agent {agent!r} names none of NeMo-Gym's servers; {message}")
-    return _judged("math", row.expected_answer)
+    answer = row.expected_answer
+    is_letter = isinstance(answer, str) and len(answer) == 1 and answer in ascii_uppercase and row.question is None
+    return _choice(row) if is_letter else _judged("math", answer)
 
 
 def _judged(verifier: str, reference: Any, **params: Any) -> JSON:

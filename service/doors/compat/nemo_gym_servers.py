@@ -3,7 +3,7 @@
     URL      /compat/nemo_gym/{server}/verify, or ?server=
     row      `agent_ref.name`, where it holds the name of a server; or a field that only rows of one server have
 
-A server of `_VERIFIERS` has its rows judged by a verifier of this service: by a field of the row, as `nemo_gym_servers.yaml`
+A server of `VERIFIERS` has its rows judged by a verifier of this service: by a field of the row, as `nemo_gym_servers.yaml`
 has it, or by what a function here makes of the row. The servers of `verifiers.nemo_gym` are judged by it. Where the original asks a model and one is configured here, ours is asked;
 without one, the words that the row recorded of the original's judge count.
 """
@@ -17,8 +17,9 @@ from typing import Any, Final
 from service.doors.compat.request_options import JSON
 from service.errors import Unprocessable
 from verifiers import tables
-from verifiers.nemo_gym import RECORDED, SERVERS, replays
+from verifiers.nemo_gym import RECORDED, SERVERS
 from verifiers.nemo_gym.documents import strict
+from verifiers.nemo_gym.rollouts import merged
 
 
 def _grid(row: JSON) -> JSON:
@@ -52,8 +53,7 @@ def _point(row: JSON) -> JSON:
 
 
 def _instructions(row: JSON) -> JSON:
-    metadata = row.get("verifier_metadata")
-    fields = {**metadata, **row} if isinstance(metadata, dict) else row
+    fields = merged(row)
     reference = {name: fields[name] for name in ("instruction_id_list", "kwargs", "prompt") if fields.get(name)}
     mode = {"binary": "all", "fraction": "fraction"}.get(str(fields.get("grading_mode", "binary")))
     if mode is None:
@@ -74,8 +74,7 @@ def _own(server: str, row: JSON) -> JSON:
 
 def _judge(row: JSON) -> JSON:
     """An item for our judge model; None of the row's recorded words are read."""
-    metadata = row.get("verifier_metadata")
-    fields = {**metadata, **row} if isinstance(metadata, dict) else row
+    fields = merged(row)
     names = ("expected_answer", "answer", "ideal")
     reference = next((fields[name] for name in names if fields.get(name) is not None), None)
     question = fields.get("question")
@@ -84,8 +83,7 @@ def _judge(row: JSON) -> JSON:
 
 def _rubric(row: JSON) -> JSON:
     """An item for our judge model, by the row's rubric."""
-    metadata = row.get("metadata")
-    fields = {**metadata, **row} if isinstance(metadata, dict) else row
+    fields = merged(row, "metadata")
     if not fields.get("rubric"):
         raise Unprocessable("rows of this server of NeMo-Gym need 'rubric', a list of criteria; add it")
     return {"verifier": "judge", "params": {"criteria": fields}}
@@ -98,10 +96,10 @@ def _puzzle(row: JSON) -> JSON:
 
 def _string_match(row: JSON) -> JSON:
     mode, is_cased = str(row.get("extraction_mode", "any")), row.get("case_sensitive") is True
-    if mode not in _TABLE["extraction_modes"]:
-        raise Unprocessable(f"the row's 'extraction_mode' must be one of {', '.join(_TABLE['extraction_modes'])}")
+    if mode not in TABLE["extraction_modes"]:
+        raise Unprocessable(f"the row's 'extraction_mode' must be one of {', '.join(TABLE['extraction_modes'])}")
     way: JSON = {"ignore_case": False} if is_cased else {"metric": "exact"}
-    params = {**way, "extract": _TABLE["extraction_modes"][mode]}
+    params = {**way, "extract": TABLE["extraction_modes"][mode]}
     return {"verifier": "exact_match" if is_cased else "qa", "reference": row.get("expected_answer"), "params": params}
 
 
@@ -123,21 +121,21 @@ def _document(row: JSON) -> JSON:
 
 _MAX_SCHEMA_CHARS: Final = 50_000
 """A larger one takes the event loop too long."""
-_TABLE: Final[Mapping[str, Any]] = tables.values(resources.files(__package__) / "nemo_gym_servers.yaml")
-UNJUDGED: Final[Mapping[str, str]] = _TABLE["unjudged"]
-_CONVENTION_OF: Final[Mapping[str, str]] = _TABLE["conventions"]
-CHOICES: Final = frozenset(server for server, verifier in _CONVENTION_OF.items() if verifier == "multiple_choice")
+TABLE: Final[Mapping[str, Any]] = tables.values(resources.files(__package__) / "nemo_gym_servers.yaml")
+UNJUDGED: Final[Mapping[str, str]] = TABLE["unjudged"]
+CONVENTION_OF: Final[Mapping[str, str]] = TABLE["conventions"]
+CHOICES: Final = frozenset(server for server, verifier in CONVENTION_OF.items() if verifier == "multiple_choice")
 """Servers whose rows have options."""
 
 
 def _plain(server: str, row: JSON) -> JSON:
-    way = _TABLE["verifiers"][server]
+    way = TABLE["verifiers"][server]
     params = {name: row[field] for name, field in way.get("fields", {}).items() if row.get(field) is not None}
     reference = row if way["reference"] == "." else row.get(way["reference"])
     return {"verifier": way["verifier"], "reference": reference, "params": way.get("params", {}) | params}
 
 
-_VERIFIERS: Final[Mapping[str, Callable[[JSON], JSON]]] = {
+VERIFIERS: Final[Mapping[str, Callable[[JSON], JSON]]] = {
     "arc_agi": _grid,
     "ether0": _molecule,
     "gui_coordinate": _point,
@@ -148,10 +146,10 @@ _VERIFIERS: Final[Mapping[str, Callable[[JSON], JSON]]] = {
     "ruler2": _ruler2,
     "string_match": _string_match,
     "structured_outputs": _document,
-    **{server: partial(_plain, server) for server in _TABLE["verifiers"]},
+    **{server: partial(_plain, server) for server in TABLE["verifiers"]},
 }
 """The item of a row, by the name of its server."""
-NAMES: Final = frozenset([*_CONVENTION_OF, *_VERIFIERS, *_TABLE["by_rubric"], *SERVERS, *RECORDED])
+NAMES: Final = frozenset([*CONVENTION_OF, *VERIFIERS, *TABLE["by_rubric"], *SERVERS, *RECORDED])
 _MAX_AGENT_CHARS: Final = 100
 
 
@@ -169,7 +167,7 @@ def server_of(url_server: str | None, row: Mapping[str, Any]) -> str | None:
         return url_server if other is None else server_of(str(other), {})
     name = agent_of(row)
     server = _named(name.lower().replace("-", "_")) if name is not None else None
-    server = server or next((told for field, told in _TABLE["told_by"].items() if field in row), None)
+    server = server or next((told for field, told in TABLE["told_by"].items() if field in row), None)
     if server is None and "library_reward" not in row and any(field.startswith(("judge_", "verdict")) for field in row):
         raise Unprocessable("the row records a judge, and may be of several servers; name its server in the URL")
     return None if server is None else server_of(server, row)
@@ -184,8 +182,8 @@ def agent_of(row: Mapping[str, Any]) -> str | None:
 
 def _named(agent: str) -> str | None:
     """The server in the name of an agent, such as `aime24_math_with_judge_simple_agent`: the longest, then the first."""
-    if agent in _TABLE["agents"]:
-        return str(_TABLE["agents"][agent])
+    if agent in TABLE["agents"]:
+        return str(TABLE["agents"][agent])
     words = f"_{agent}_"
     held = [server for server in (*NAMES, *UNJUDGED) if f"_{server}_" in words]
     return max(held, key=lambda server: (len(server), -words.index(f"_{server}_")), default=None)
@@ -211,26 +209,32 @@ def fields_of(server: str, row: JSON, *, has_judges: bool, replay: bool = False,
         row_fields["cut_off"] = True
     if server in _WITH_TOOLS:
         row_fields |= _tools(row)
-    if server in RECORDED and row_fields.get(_TABLE["judged_by"].get(server, "")) is None:
+    if server in RECORDED and not any(_has(row_fields, path) for path in TABLE["judged_by"].get(server, ())):
         item = _own(server, row_fields)
         item["params"]["recorded"] = True
-    elif server in _VERIFIERS:
-        item = _VERIFIERS[server](row_fields)
-        if server in _TABLE["verifiers"] and item["reference"] is None and not is_member:
-            field = _TABLE["verifiers"][server]["reference"]
+    elif server in VERIFIERS:
+        item = VERIFIERS[server](row_fields)
+        if server in TABLE["verifiers"] and item["reference"] is None and not is_member:
+            field = TABLE["verifiers"][server]["reference"]
             raise Unprocessable(f"rows of NeMo-Gym's server {server!r} need {field!r}; add it")
-    elif has_judges and server in _TABLE["asked"]:
+    elif has_judges and server in TABLE["asked"]:
         item = _judge(row_fields)
-    elif server in _TABLE["by_rubric"] and has_judges:
+    elif server in TABLE["by_rubric"] and has_judges:
         item = _rubric(row_fields)
     elif server not in SERVERS:
         raise Unprocessable(f"rows of NeMo-Gym's server {server!r} need a judge model, and none is configured")
     else:
         item = _own(server, row_fields)
-    if server in _TABLE["recipes"]:
-        item["recipe"] = _TABLE["recipes"][server]
+    if server in TABLE["recipes"]:
+        item["recipe"] = TABLE["recipes"][server]
         del item["verifier"]
     return {**item, "params": {"unfinished": "wrong", **item.get("params", {})}}
+
+
+def _has(row: Any, path: str) -> bool:
+    for name in path.split("."):
+        row = row.get(name) if isinstance(row, dict) else None
+    return row not in (None, "")
 
 
 _NOT_OF_THE_ROW: Final = ("responses_create_params", "response", "reward", "replay", "cut_off")
@@ -243,16 +247,6 @@ def _is_cut_off(row: JSON) -> bool:
     response = row.get("response")
     details = response.get("incomplete_details") if isinstance(response, dict) else None
     return isinstance(details, dict) and details.get("reason") == "max_output_tokens"
-
-
-def recipe_of(server: str) -> str:
-    """What judges the rows of a server, for people."""
-    plain = _TABLE["verifiers"].get(server, {}).get("verifier") or _TABLE["functions"].get(server)
-    asks = server in (*_TABLE["asked"], *_TABLE["by_rubric"])
-    own = "nemo_gym" if server in SERVERS and server not in replays.SERVERS else ""
-    recipe = plain or _CONVENTION_OF.get(server) or ("judge" if asks else own)
-    record = "its judge's words" if server in replays.SERVERS else "its record" if server in RECORDED else ""
-    return ", else ".join(part for part in (recipe and f"`{recipe}`", record) if part)
 
 
 def _tools(row: JSON) -> JSON:

@@ -3,9 +3,8 @@
     bleu    sentence BLEU with mteval-v13a's words, orders up to 4, exponential smoothing and effective order (Post 2018)
     chrf    F2 of character n-grams, orders 1 to 6, without spaces (Popović 2015)
 
-The values are sacrebleu's sentence scores divided by 100. Sacrebleu is not a dependency, because it cannot be loaded in
-a confined worker (it looks for a directory to write to), takes 30 MB, and its tokenizers cache 65,536 texts each, which
-are gigabytes for long responses. Unlike in sacrebleu, Chinese, Japanese and Korean characters are words.
+The values are sacrebleu's sentence scores divided by 100, and as fast. Sacrebleu is not a dependency: docs/nemo-gym.md says what it
+would cost. Unlike in sacrebleu, Chinese, Japanese and Korean characters are words.
 """
 
 import math

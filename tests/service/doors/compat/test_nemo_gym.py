@@ -77,6 +77,8 @@ def test_calls_are_judged_by_verifiers_of_calls_and_are_no_answer_for_those_of_t
         ("", {"data_source": "openai/gsm8k", "expected_answer": "4"}, "#### 4", 1.0),
         ("", {"verifier_metadata": {"verifier": "qa", "reference": "Paris", "note": 1}}, "Paris", 1.0),
         ("?verifier=math", {"verifier_metadata": {"verifier": "qa"}, "expected_answer": "Paris"}, "Paris", 1.0),
+        ("", {"expected_answer": "A", "extracted_answer": "A"}, "<solution>A</solution>", 1.0),
+        ("", {"expected_answer": "A", "question": "?"}, "<solution>A</solution>", 0.0),
         (
             "",
             {"instruction_id_list": ["change_case:english_lowercase"], "kwargs": [{}], "prompt": "Say it."},
