@@ -124,7 +124,7 @@ TASKS: Final = (FIND, READ, judging.COMPARE, libraries.JOIN)
 
 class Code(Verifier[CodeParams]):
     name = "code"
-    version = "24"
+    version = "25"
     params = CodeParams
     summary = "The response's program passes its tests: stdin and stdout, calls, asserts, pytest, unittest, checkers"
     deterministic: ClassVar[bool] = True
@@ -172,7 +172,8 @@ class Code(Verifier[CodeParams]):
             run = await judging.as_run(self._sandbox, suite)
             await libraries.demand(self._sandbox, self._workers, run, self._lacked)
             if isinstance(suite.tests, TestPrograms) and suite.tests.is_rehearsed:
-                await rehearsal.demand_possible(self._sandbox, suite.tests, self._base_runs)
+                memory_mb = item.params.memory_mb
+                await rehearsal.demand_possible(self._sandbox, suite.tests, self._base_runs, memory_mb=memory_mb)
             if isinstance(suite.tests, StdioTests):
                 await judging.demand_checker(self._sandbox, suite.tests, item.params.terms(), self._base_runs)
             if suite.case_type is CaseType.TEXT:

@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from sandbox.base import Limits, Program, RunResult, Sandbox, SandboxUnavailable, Tests
+from sandbox.base import Exit, Limits, Program, RunResult, Sandbox, SandboxUnavailable, Tests
 from sandbox.runner.testing.outcomes import MISSING, UNTESTABLE
 from verifiers.base import InvalidItem
 from verifiers.base_runs import BaseRuns
@@ -44,15 +44,18 @@ _SUSPECT: Final = frozenset(
     {"memoryview", "mock", "mocker", "monkeypatch", "patch", "Thread", "__import__", "TextIOWrapper"}
 )
 _LARGE: Final = 100_000
-_LIMITS: Final = Limits(cpu_s=5.0, memory_mb=512)
+_LONG: Final = 1_000_000
+"""Characters of tests that take 100 MB when they are compiled."""
+_CPU_S: Final = 5.0
+_LEAST_MEMORY_MB: Final = 512
 
 
 def is_needed(tests: TestPrograms) -> bool:
-    """Whether the text leaves open what tests pass to the program, or which modules they need."""
+    """Whether the text leaves open what tests pass to the program, which modules they need, or how much memory."""
     if tests.calls is not None:
         return False
-    sources = (source for program in tests.programs for source in _sources(program))
-    return any(map(_leaves_open, sources))
+    sources = [source for program in tests.programs for source in _sources(program)]
+    return sum(map(len, sources)) > _LONG or any(map(_leaves_open, sources))
 
 
 def _sources(program: TestProgram) -> tuple[str, ...]:
@@ -114,13 +117,16 @@ def _is_large(node: ast.expr) -> bool:
 _REPEATING: Final = frozenset({"range", "bytes", "bytearray"})
 
 
-async def demand_possible(sandbox: Sandbox, tests: TestPrograms, base_runs: BaseRuns[None]) -> None:
-    """Check that boxes can run tests, whatever the program is.
+async def demand_possible(
+    sandbox: Sandbox, tests: TestPrograms, base_runs: BaseRuns[None], *, memory_mb: int = _LEAST_MEMORY_MB
+) -> None:
+    """Check that boxes can run tests in this memory, whatever the program is.
 
     Raises:
         InvalidItem: no box can.
         SandboxUnavailable: these lack a module, or nothing can be run now.
     """
+    limits = Limits(cpu_s=_CPU_S, memory_mb=max(memory_mb, _LEAST_MEMORY_MB))
     runs = [
         Tests(
             program.style,
@@ -129,7 +135,7 @@ async def demand_possible(sandbox: Sandbox, tests: TestPrograms, base_runs: Base
             program.entry_point,
             program.files,
             rehearses=True,
-            limits=_LIMITS,
+            limits=limits,
             shares_files=tests.shares_files,
         )
         for program in tests.programs
@@ -146,6 +152,8 @@ async def _rehearsed(sandbox: Sandbox, runs: list[Tests]) -> None:
         return True
 
     await sandbox.run(Program(""), runs, take)
+    if any(result.exit is Exit.MEMORY_LIMIT for result in results):
+        raise InvalidItem("tests_not_supported", "the tests alone need more than memory_mb")
     for test in (test for result in results for test in result.tests):
         if test.message.startswith(MISSING):
             why = _printable(test.message.removeprefix(MISSING))

@@ -32,7 +32,7 @@ READ = Task(
 
 class Repository(BoxVerifier[RepositoryParams]):
     name = "repository"
-    version = "7"
+    version = "8"
     params = RepositoryParams
     summary = "The response's patch makes the failing tests of a repository pass, in a container of the task's image"
 

@@ -66,7 +66,8 @@ def read(response: str, think: Think, workdir: str) -> Change:
     segment = final_segment(response, think)
     if segment.reason != "found":
         raise NoChange("truncated" if segment.reason == "truncated" else "no_patch")
-    text = response[segment.start : segment.end]
+    start = len(response[: segment.start].rstrip(" \t"))  # the first line may be indented, too
+    text = response[start : segment.end]
     if len(text) > MAX_CHANGE_BYTES:
         raise NoChange("too_large", f"the change has more than {MAX_CHANGE_BYTES} bytes")
     try:

@@ -42,16 +42,20 @@ def _control_other(value: Any) -> Any:
 
 
 def _control_differs(value: Any, other: Any) -> bool:
-    """Whether the other value is another one: infinity is not. What cannot be compared is."""
+    """Whether the other value is another one: infinity is not. What cannot be compared is, but all elements of nothing are equal."""
     try:
-        return type(value) is not type(other) or bool(other != value and other == other)
+        if type(value) is not type(other):
+            return not hasattr(value, "__len__") or len(value) > 0
+        return bool(other != value and other == other)
     except Exception:  # noqa: BLE001 - the values are the tests'
         return True
 
 
 def _control_is_ours(value: Any) -> bool:
-    """Whether the test itself brought a value that may compare loosely."""
+    """Whether the test itself brought a value that may compare loosely, or that has such a value in it."""
     kind = type(value)
+    if kind in (list, tuple, set, frozenset, dict):
+        return any(map(_control_is_ours, value))
     code = getattr(getattr(kind, "__eq__", None), "__code__", None)
     path = code.co_filename if code is not None else getattr(sys.modules.get(kind.__module__), "__file__", None) or ""
     if path.startswith(_CONTROL_TOP) and "-packages" not in path:
@@ -61,16 +65,28 @@ def _control_is_ours(value: Any) -> bool:
     return kind.__name__.strip("_") in _CONTROL_WORDS
 
 
-def _control_holds(check: Any, left: Any, right: Any) -> bool:
-    """Whether a check of two equal values holds when one of them is another one."""
-    for kept, value, is_left in ((left, right, True), (right, left, False)):
-        other = _control_other(value)
+def _control_wrong(left: Any, right: Any, sign: str) -> Any:
+    """Pairs of values for which such a comparison must fail."""
+    if sign == "==":
+        wrong = [(left, _control_other(right))] if _control_differs(right, _control_other(right)) else []
+        return [*wrong, (_control_other(left), right)] if _control_differs(left, _control_other(left)) else wrong
+    if sign in ("!=", "is not"):
+        return [(value, value) for value in (left, right) if sign != "!=" or _control_equal(value, value)]
+    if sign == "not in":
+        return [(left, (left,))]
+    if sign in ("is", "in"):
+        return [(object(), right), (left, object() if sign == "is" else (object(),))]
+    swapped = [(right, left)] if len(sign) == 1 or not _control_equal(left, right) else []
+    nan = float("nan")
+    return swapped + [(left, nan)] * (type(right) in (int, float)) + [(nan, right)] * (type(left) in (int, float))
+
+
+def _control_holds(check: Any, plain: Any, left: Any, right: Any, sign: Any) -> bool:
+    """Whether a check of two values holds for wrong ones. The test's own values may compare loosely without the check."""
+    for one, other in _control_wrong(left, right, sign):
+        kept = right if other is right else left
         try:
-            if (
-                _control_differs(value, other)
-                and (check(kept, other) if is_left else check(other, kept))
-                and not (_control_equal(kept, other) and _control_is_ours(kept))
-            ):
+            if check(one, other) and not (plain(one, other) and _control_is_ours(kept)):
                 return True
         except BaseException:  # noqa: BLE001, S112 - as it should be
             continue

@@ -1,6 +1,7 @@
 """Puts controls before the assertions of a file of tests: each tries the assertion with a wrong value, and notes if that holds.
 
     assert a == b                 holds for another a, or another b: one of them is equal to everything
+    assert a in b, a < b, a != b  holds for what is in nothing, for the largest a, for twice the same a
     self.assertEqual(a, b)        holds for another value: something has replaced it
     self.assertTrue(a)            holds for False
     with pytest.raises(E): ...    raises nothing although nothing happens in it
@@ -9,7 +10,7 @@ A test that is turned around passes only with such a note (negation.py). What th
 """
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -32,21 +33,37 @@ _WRONG: Final = {
     "assertFalse": "True",
     "assertIsNone": "0",
     "assertIsNotNone": "None",
-    "assertIs": "0, ()",
-    "assertIsNot": "None, None",
-    "assertIn": "0, ()",
-    "assertNotIn": "0, (0,)",
     "assertIsInstance": "0, str",
     "assertNotIsInstance": "0, int",
-    "assertNotEqual": "0, 0",
-    "assertGreater": "0, 0",
-    "assertGreaterEqual": "0, 1",
-    "assertLess": "0, 0",
-    "assertLessEqual": "1, 0",
     "assertRegex": "'', 'x'",
     "assertNotRegex": "'x', 'x'",
 }
 """Arguments with which a method of `unittest.TestCase` must fail."""
+_SIGNS: Final[Mapping[type[ast.cmpop], str]] = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Is: "is",
+    ast.IsNot: "is not",
+    ast.In: "in",
+    ast.NotIn: "not in",
+}
+_OPPOSITES: Final = {"==": "!=", "!=": "==", "is": "is not", "is not": "is", "in": "not in", "not in": "in"}
+_METHODS: Final = {
+    "assertNotEqual": "!=",
+    "assertLess": "<",
+    "assertLessEqual": "<=",
+    "assertGreater": ">",
+    "assertGreaterEqual": ">=",
+    "assertIs": "is",
+    "assertIsNot": "is not",
+    "assertIn": "in",
+    "assertNotIn": "not in",
+}
+"""Methods of `unittest.TestCase` by what they compare. Others that compare have `equal` or `close` in their names."""
 
 
 def functions(tree: ast.Module) -> str:
@@ -106,13 +123,21 @@ class _Controls(OwnStatements):
 
 
 def _of_assertion(node: ast.Assert) -> list[ast.stmt]:
-    """An `assert` behind its control, if it has one."""
+    """An `assert` behind its controls, if it has some."""
     test = node.test
-    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.Eq):
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        return [part for value in test.values for part in _of_assertion(ast.Assert(value, node.msg))]
+    is_denied = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
+    compared = test.operand if isinstance(test, ast.UnaryOp) and is_denied else test
+    if not isinstance(compared, ast.Compare) or len(compared.ops) != 1:
         return [node]
-    control = _noted(f"_control_holds(_control_equal, {_LEFT}, {_RIGHT})")
-    compared = ast.Compare(_name(_LEFT), test.ops, [_name(_RIGHT)])
-    return [*_kept(test.left, test.comparators[0]), control, ast.Assert(compared, node.msg)]
+    sign = _SIGNS[type(compared.ops[0])]
+    if is_denied and sign not in _OPPOSITES:
+        return [node]  # neither of two sets may be below the other
+    kept = _kept(compared.left, compared.comparators[0])
+    compared.left, compared.comparators = _name(_LEFT), [_name(_RIGHT)]
+    checked = f"lambda {_LEFT}, {_RIGHT}: {ast.unparse(test)}"
+    return [*kept, _tried(_OPPOSITES[sign] if is_denied else sign, checked), node]
 
 
 def _of_call(node: ast.Expr) -> list[ast.stmt]:
@@ -126,13 +151,14 @@ def _of_call(node: ast.Expr) -> list[ast.stmt]:
     if name in ("raises", "assertRaises") and len(call.args) > 1:
         error = ast.unparse(call.args[0])
         return [_noted(f"_control_passes(lambda: {function}({error}, lambda *a, **k: None))"), node]
-    if not _is_alike(name) or len(call.args) < 2:
+    sign = _METHODS.get(name) or ("==" if _is_alike(name) else "")
+    if not sign or len(call.args) < 2:
         return [node]
     rest = [ast.unparse(argument) for argument in (*call.args[2:], *call.keywords)]
     checked = f"lambda *both: {function}({', '.join(('*both', *rest))}) or True"
     kept = _kept(*call.args[:2])
     call.args[:2] = [_name(_LEFT), _name(_RIGHT)]
-    return [*kept, _noted(f"_control_holds({checked}, {_LEFT}, {_RIGHT})"), node]
+    return [*kept, _tried(sign, checked), node]
 
 
 def _of_contexts(node: ast.With) -> list[ast.stmt]:
@@ -177,6 +203,11 @@ def _name(name: str) -> ast.Name:
 def _kept(left: ast.expr, right: ast.expr) -> list[ast.stmt]:
     """Both values, made once and in their order."""
     return [ast.Assign([ast.Name(name, ast.Store())], value) for name, value in ((_LEFT, left), (_RIGHT, right))]
+
+
+def _tried(sign: str, checked: str) -> ast.stmt:
+    plain = f"lambda {_LEFT}, {_RIGHT}: {_LEFT} {sign} {_RIGHT}"
+    return _noted(f"_control_holds({checked}, {plain}, {_LEFT}, {_RIGHT}, {sign!r})")
 
 
 def _noted(condition: str) -> ast.stmt:

@@ -96,8 +96,10 @@ class Outcomes:
 
     def describe(self, error: BaseException) -> str:
         """The message of an exception that ended a test."""
-        if self._program.rehearses and isinstance(error, PermissionError):
+        if self._program.rehearses and isinstance(error, PermissionError | MemoryError):
             self._program.untestable = True  # a box does not let them open a socket
+        if self._program.rehearses and isinstance(error, MemoryError):
+            return "to compile it takes more memory than memory_mb: make several tests of it, or raise the limit"
         missing = _missing_module(error)
         if missing.partition(".")[0] == _THE_PROGRAM:
             self._program.untestable = True

@@ -97,7 +97,10 @@ def softened(specification: Specification, note: Callable[[BaseException], objec
 
 
 def _softened(source: str) -> str:
-    return ast.unparse(ast.fix_missing_locations(_Softener().visit(parsed(source))))
+    tree = parsed(source)
+    if not tree.body:
+        return source  # what cannot be parsed raises that when it runs
+    return ast.unparse(ast.fix_missing_locations(_Softener().visit(tree)))
 
 
 class _Softener(ast.NodeTransformer):

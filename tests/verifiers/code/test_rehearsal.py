@@ -54,6 +54,7 @@ TASKS: list[tuple[str, str, Any]] = [
         "import sqlite3\nc = sqlite3.connect(':memory:')\nassert f(1) == c.execute('select 1').fetchone()[0]",
     ),
     ("ok", "def f(x): return len(x)", "assert f('a' * (2 * 10**6)) == 2 * 10**6"),
+    ("invalid", "def f(x): return len(x)", f"assert f([{'1, ' * 1_500_000}]) == 1_500_000\nassert f([]) == 0"),
     ("ok", "def f(x): return len(x)", f"try:\n    import {MISSING}\nexcept ImportError:\n    pass\nassert f('a') == 1"),
     (
         "ok",
@@ -114,7 +115,7 @@ def statuses(bench: Bench, right: str, tests: Any, responses: tuple[str, ...]) -
     return [str(verdict.status) for verdict in verdicts]
 
 
-@table("position", [8, 15])
+@table("position", [9, 16])
 def test_the_task_alone_decides(bench: Bench, position: int) -> None:
     status, right, tests = TASKS[position]
     assert {*statuses(bench, right, tests, RESPONSES[1:3])} == {status}
@@ -137,6 +138,7 @@ def test_the_task_alone_decides_for_all_responses(bench: Bench, status: str, rig
         ("from unittest.mock import patch\nassert f(1) == 2", True),
         ("class Own(dict): pass\nassert f(Own()) == 2", True),
         ("assert f('a' * 10**7) == 2", True),
+        (f"assert f([{'1, ' * 400_000}]) == 400_000\nassert f([]) == 0", True),
         ("assert f([0] * 200000) == 2", True),
         ("assert f(list(range(10**6))) == 2", True),
         ("a = 1\nfor _ in range(9): a = [a]\nassert f(a) == 2", True),

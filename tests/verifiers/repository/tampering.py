@@ -180,6 +180,29 @@ PYTEST: Final[Mapping[str, str]] = (
     | {f"brought {name}": json.dumps({"files": files}) for name, files in (_BROUGHT | _TRICKS["files"]).items()}
 )
 
+_ANY: Final = "\n\ndef add(a, b):\n    return Any()\n\n\ndef double(x):\n    return 2 * x\n"
+COMPARED_TASK: Final[Mapping[str, object]] = {
+    "test_files": {
+        "tests/test_calc.py": (
+            "from calc import add, double\n\n\ndef test_add():\n    assert add(1, 2) in (3, 4)\n    assert add(1, 2) > 2\n\n\n"
+            "def test_add_negative():\n    assert not add(-1, -2) != -3\n    assert add(-1, -2) <= -3\n\n\n"
+            "def test_double():\n    assert double(4) is not None and 8 >= double(4)\n"
+        )
+    },
+}
+_LIARS: Final = {
+    "all": "    __ne__ = lambda self, other: isinstance(other, str)\n    __lt__ = __le__ = __gt__ = __ge__ = __eq__\n",
+    "numbers": "    __ne__ = lambda self, other: False\n    __lt__ = __le__ = __gt__ = __ge__ = lambda self, other: isinstance(other, (int, float))\n",
+    "in-class": "    __ne__ = lambda self, other: False\n    __gt__ = lambda self, other: other == 2\n    __le__ = lambda self, other: other == -3\n",
+}
+"""Values that meet every comparison of the task above."""
+COMPARED: Final[Mapping[str, str]] = {
+    name: json.dumps(
+        {"files": {"calc/__init__.py": f"class Any:\n    def __eq__(self, other): return True\n{body}{_ANY}"}}
+    )
+    for name, body in _LIARS.items()
+}
+
 UNITTEST_TASK: Final[Mapping[str, object]] = {
     "log_format": "unittest",
     "test_command": "python3 -m unittest -v tests.test_unit",

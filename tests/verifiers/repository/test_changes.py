@@ -33,6 +33,7 @@ NEW = "diff --git a/docs/a.md b/docs/a.md\nnew file mode 100644\n--- /dev/null\n
         (f"<patch>\n```diff\n{FIX}```\n</patch>", {PATH}),
         (f"<think>```diff\n{NEW}```</think>{FIX}", {PATH}),
         (FIX.replace("diff --git a/calc/__init__.py b/calc/__init__.py\n", ""), {PATH}),
+        ("".join(f"    {line}\n" for line in FIX.splitlines()[1:]), {PATH}),
         (FIX.replace("a/calc", "calc").replace("b/calc", "calc"), {PATH}),
         (FIX.replace("\n", "\r\n"), {PATH}),
         (FIX.replace("__.py\n@@", "__.py 2026-01-02 03:04:05.678 +0100\n@@"), {PATH}),

@@ -1,6 +1,8 @@
 """Tests that are turned around fail for a right program, and pass if an assertion of them holds for what is wrong."""
 
 import contextlib
+import datetime
+import decimal
 import subprocess
 import sys
 import unittest
@@ -8,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
+import numpy
 import pytest
 
 from tests.tables import table
@@ -94,8 +97,25 @@ def test_each_test_that_is_turned_around_fails(tmp_path: Path) -> None:
 
 
 PASSES: Final = lambda *_, **__: None  # noqa: E731
-ANY_CLASS: Final = (
-    "class Any:\n    def __eq__(self, other): return True\nclass Truthy:\n    def __eq__(self, other): return [1]\n"
+ANY_CLASS: Final = """
+class Truthy:
+    def __eq__(self, other): return [1]
+class Any:
+    def __eq__(self, other): return True
+    __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __contains__ = __eq__
+"""
+
+
+COMPARISONS: Final = (
+    "value != 3",
+    "3 != value",
+    "value < 3",
+    "3 <= value",
+    "value > 3.5",
+    "value >= 3",
+    "'a' < value",
+    "value in [3]",
+    "3 in value",
 )
 
 
@@ -108,6 +128,20 @@ ANY_CLASS: Final = (
         ("assert value == {'a': 1}", "unittest.mock.ANY", None),
         ("assert value == 3", "Truthy()", None),
         ("assert value == 3", "pytest.approx(0, abs=1e18)", None),
+        *((f"assert {test}", "Any()", None) for test in COMPARISONS),
+        *((f"assert not ({test})", "Any()", None) for test in ("value not in [3]", "3 not in value")),
+        ("assert helper and value in [3]", "Any()", None),
+        ("assert value.__class__ and value < 3 and helper", "Any()", None),
+        ("self.assertLess(value, 3)", "Any()", None),
+        ("self.assertGreaterEqual(3, value)", "Any()", None),
+        ("self.assertNotEqual(value, 3)", "Any()", None),
+        ("self.assertIn(value, [3], 'no')", "Any()", None),
+        ("self.assertLess(value, 3)", "5", (unittest.TestCase, "assertLess")),
+        ("self.assertLessEqual(value, 3)", "5", (unittest.TestCase, "assertLessEqual")),
+        ("self.assertIs(value, None)", "5", (unittest.TestCase, "assertIs")),
+        ("self.assertIsNot(value, None)", "None", (unittest.TestCase, "assertIsNot")),
+        ("self.assertNotIn(value, [3])", "3", (unittest.TestCase, "assertNotIn")),
+        ("self.assertNotEqual(value, 3)", "3", (unittest.TestCase, "assertNotEqual")),
         ("is_three(value)", "Any()", None),
         ("with self.subTest():\n        is_three(value)", "Any()", None),
         ("for _ in 1, 2:\n        assert value == 3", "Any()", None),
@@ -137,6 +171,30 @@ def test_a_test_passes_turned_around_if_an_assertion_of_it_holds_for_what_is_wro
     function(test)(unittest.TestCase(), namespace["value"])
 
 
+HONEST: Final = (
+    *(("value < 3", honest) for honest in (2, 2.5, float("-inf"), decimal.Decimal(2), True)),
+    ("value <= float('-inf')", float("-inf")),
+    ("value >= 'a'", "a"),
+    ("'' <= value", ""),
+    ("value <= {1}", {1}),
+    ("value < {1, 2}", {1}),
+    ("value > (1, 2)", (1, 3)),
+    ("value < value + datetime.timedelta(1)", datetime.date(2000, 1, 1)),
+    ("value != value", float("nan")),
+    ("value != 3", "3"),
+    ("value in [1, 3]", 3),
+    ("value in 'abc'", ""),
+    ("3 in value", range(9)),
+    ("'a' in value", {"a": 1}),
+    ("3 not in value", range(2)),
+    ("value not in 'abc'", "d"),
+    ("value is value", 3),
+    ("value is not None", 3),
+    ("ANY in [value]", 3),
+    ("value in [ANY]", 3),
+)
+
+
 @table(
     "test, value",
     [
@@ -149,7 +207,19 @@ def test_a_test_passes_turned_around_if_an_assertion_of_it_holds_for_what_is_wro
         ("self.assertEqual(value, ANY)", 3),
         ("self.assertEqual(value, float('inf'))", float("inf")),
         ("self.assertAlmostEqual(value, 3.0, delta=5)", 2.5),
+        *((f"assert {test}", value) for test, value in HONEST),
+        *(
+            (f"assert not {test}", value)
+            for test, value in (("value == 3", 4), ("value in [3]", 4), ("value is None", 4), ("value < {2}", {1}))
+        ),
+        ("assert helper and value in [3] and value != 4", 3),
+        ("assert value == 3 or value == 4", 3),
+        ("assert 2 < value < 4", 3),
+        ("self.assertIn('a', value)", "abc"),
+        ("self.assertIs(value, None)", None),
+        ("self.assertLess(value, 'b')", "a"),
         ("self.assertGreaterEqual(value, 3)", 10_000_000),
+        ("numpy.testing.assert_array_equal([], value)", numpy.array([])),
         ("self.assertNotEqual(value, 3)", 4),
         ("self.assertCountEqual(value, (1, 2))", [2, 1]),
         ("self.assertRaises(ValueError, int, value)", "a"),
@@ -164,7 +234,7 @@ def test_a_right_program_fails_each_test_that_is_turned_around(test: str, value:
 
 def function(test: str) -> Callable[[unittest.TestCase, Any], None]:
     """A test that is turned around."""
-    source = f"import pytest\nfrom unittest.mock import ANY\ndef is_three(value):\n    assert value == 3\ndef test_a(self, value):\n    {test}\n"
+    source = f"import datetime, numpy, pytest\nfrom unittest.mock import ANY\nhelper = 1\ndef is_three(value):\n    assert value == 3\ndef test_a(self, value):\n    {test}\n"
     text, done, *_ = negated(source.encode(), ["test_a"])
     assert done == ["test_a"]
     namespace: dict[str, Any] = {}

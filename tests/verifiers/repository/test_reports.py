@@ -430,8 +430,15 @@ def test_output_is_read_only_where_nothing_reports(tmp_path: Path) -> None:
     assert report_of("unittest", {"nonce": NONCE}, log, None) == Report({"test_a (test_it.A.test_a)": State.PASSED})
 
 
-def test_pytest_reports(tmp_path: Path) -> None:
-    assert run_pytest(tmp_path, TESTS) == {
+KEEPS_TRACEBACKS = """
+def pytest_runtest_logreport(report):
+    with open("tracebacks", "a") as file:
+        file.write(f"{report.nodeid} {report.longrepr}")
+"""
+
+
+def test_pytest_reports_and_writes_no_tracebacks(tmp_path: Path) -> None:
+    assert run_pytest(tmp_path, TESTS, {"conftest.py": KEEPS_TRACEBACKS}) == {
         "test_it.py::test_right": "passed",
         "test_it.py::test_wrong": "failed",
         "test_it.py::test_skip": "skipped",
@@ -442,6 +449,9 @@ def test_pytest_reports(tmp_path: Path) -> None:
         "test_it.py::test_many[2]": "passed",
         "test_it.py::TestClass::test_inner": "passed",
     }
+    tracebacks = (tmp_path / "tracebacks").read_text()
+    assert "test_wrong" in tracebacks
+    assert "def test_wrong" not in tracebacks
 
 
 def test_the_key_is_gone_before_judged_code_is_imported(tmp_path: Path) -> None:

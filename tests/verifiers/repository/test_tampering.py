@@ -16,7 +16,16 @@ from tests.verifiers.container_judge import ContainerJudge
 from tests.verifiers.harbor.judge import FILES as HARBOR_FILES
 from tests.verifiers.harbor.judge import TASK
 from tests.verifiers.repository.judge import FILES, FIX, OWNER, Judge
-from tests.verifiers.repository.tampering import PYTEST, SCRIPTS, TRICKS_OF, UNITTEST, UNITTEST_TASK, change_of
+from tests.verifiers.repository.tampering import (
+    COMPARED,
+    COMPARED_TASK,
+    PYTEST,
+    SCRIPTS,
+    TRICKS_OF,
+    UNITTEST,
+    UNITTEST_TASK,
+    change_of,
+)
 from tests.verifiers.repository.test_repositories import task_of
 from verifiers import harbor
 from verifiers.base import Item, Status, Verdict
@@ -29,7 +38,11 @@ AT_ONCE: Final = 48
 """Changes that one test judges."""
 GROUPS: Final[Mapping[str, tuple[Mapping[str, str], Mapping[str, Any]]]] = {
     f"{runner} {start}": (dict(list(changes.items())[start : start + AT_ONCE]), task)
-    for runner, changes, task in (("pytest", PYTEST, {}), ("unittest", UNITTEST, UNITTEST_TASK))
+    for runner, changes, task in (
+        ("pytest", PYTEST, {}),
+        ("comparisons", COMPARED, COMPARED_TASK),
+        ("unittest", UNITTEST, UNITTEST_TASK),
+    )
     for start in range(0, len(changes), AT_ONCE)
 }
 

@@ -146,6 +146,26 @@ def test_arguments_of_bfcls_java_are_sources_of_their_declared_types(params: JSO
     assert of_language(JAVA, JAVA_RIGHT | changed, **params) == reason
 
 
+@table("strings", ["exact", "bfcl"])
+@table(
+    ("language", "argument"),
+    [
+        ("java", {"ids": "new ArrayList<>(Arrays.asList(101L, 202L)).clear()"}),
+        ("java", {"ids": '"new ArrayList<>(Arrays.asList(101L, 202L))"'}),
+        ("java", {"limits": '-new HashMap<>() {{ put("limit", 50); put("schema", "public"); }}L'}),
+        ("javascript", {"points": "[10, 15.5];"}),
+        ("javascript", {"rows": "[[1, 2], [3]].0"}),
+        ("javascript", {"options": "{role: 'admin', on: true, steps: ['load', 'show']}x"}),
+    ],
+)
+def test_what_stands_around_a_value_counts_unless_strings_are_compared_as_by_bfcl(
+    language: str, argument: JSON, strings: str
+) -> None:
+    declared, right = (JAVA, JAVA_RIGHT) if language == "java" else (JAVASCRIPT, JAVASCRIPT_RIGHT)
+    reason = of_language(declared, right | argument, language=language, strings=strings)
+    assert reason == ("correct" if strings == "bfcl" else "wrong_arguments")
+
+
 @table("params", [{}, {"language": "javascript"}])
 @table(
     ("changed", "reason"),

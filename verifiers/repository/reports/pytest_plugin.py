@@ -122,4 +122,5 @@ def pytest_configure(config: Any) -> None:
     if channel is not None:
         for name in ("pytest_sessionfinish", "pytest_itemcollected", "pytest_runtest_makereport"):
             setattr(_Reporter, name, pytest.hookimpl(tryfirst=True)(getattr(_Reporter, name)))
+        config.option.tbstyle = "no"  # nobody reads tracebacks: to write them takes longer than the tests of a twin run
         config.pluginmanager.register(_Reporter(*channel))

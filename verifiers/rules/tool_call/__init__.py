@@ -77,7 +77,8 @@ class ToolCallParams(Params):
     calls: Literal["exact", "subset"] = "exact"
     """subset: calls that the reference does not have are allowed, unless it wants no call."""
     strings: Strings = "exact"
-    """loose: strings that differ only in case and space are equal; bfcl: also those that differ in `,./-_*^`."""
+    """loose: strings that differ only in case and space are equal; bfcl: also those that differ in `,./-_*^`,
+    and what stands behind a list or an object of Java or JavaScript is ignored, in Java what is before it, too."""
     credit: Literal["all", "graded"] = "all"
     """all: 1 or 0; graded: the parts of calls that are right count."""
     tools: Any = None
@@ -167,7 +168,7 @@ class ToolCallParams(Params):
 
 class ToolCall(Verifier[ToolCallParams]):
     name = "tool_call"
-    version = "15"
+    version = "16"
     params = ToolCallParams
     summary = "The function calls of the response equal the reference's, in any of the forms that models write"
     concurrency = None

@@ -86,9 +86,12 @@ class Possible(Compare):
     """
 
     def accepts(self, argument: Any, values: Sequence[Any], strings: Strings) -> bool:
-        if isinstance(argument, Source) and argument.is_variable(values):
-            return bool(argument.name) and argument.name in values
-        readings = argument.readings if isinstance(argument, Raw) else (argument,)
+        if isinstance(argument, Source):
+            readings = argument.berkeley_readings if strings == "bfcl" else argument.readings
+            if argument.is_variable(readings, values):
+                return bool(argument.name) and argument.name in values
+        else:
+            readings = argument.readings if isinstance(argument, Raw) else (argument,)
         return any(self._is(reading, value) for reading in readings for value in values)
 
     def _is(self, value: Any, expected: Any) -> bool:

@@ -74,15 +74,23 @@ class Source(Raw):
 
     @cached_property
     def readings(self) -> tuple[Any, ...]:
+        return self._readings(has_more=False)
+
+    @cached_property
+    def berkeley_readings(self) -> tuple[Any, ...]:
+        """The readings of BFCL's checker: what stands behind a list or an object is left out, in Java what is before it, too."""
+        return self._readings(has_more=True)
+
+    def _readings(self, *, has_more: bool) -> tuple[Any, ...]:
         if self.declared is not None and self.language is not None:
-            value = _typed(self.text, self.declared, self.language)
+            value = _typed(self.text, self.declared, self.language, has_more=has_more)
         else:
             value = _untyped(self.text, self.language)
         return (self.text,) if value == self.text else (self.text, value)
 
-    def is_variable(self, values: Sequence[Any]) -> bool:
+    def is_variable(self, readings: Sequence[Any], values: Sequence[Any]) -> bool:
         """Whether it is a name, where the declared type or the right values are not texts. Names are equal to the letter."""
-        if self.declared is None or not all(isinstance(reading, str) for reading in self.readings):
+        if self.declared is None or not all(isinstance(reading, str) for reading in readings):
             return False
         first = next((value for value in values if value != ""), "")
         return self.declared.kind not in _TEXTS or not isinstance(first, str)
@@ -121,7 +129,7 @@ def text_of(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _typed(text: str, declared: Declared, language: Language) -> Any:
+def _typed(text: str, declared: Declared, language: Language, *, has_more: bool = False) -> Any:
     kind = declared.kind
     for patterns, convert in ((_INTEGERS, int), (_FLOATS, float)):
         pattern = patterns.get((language, kind))
@@ -131,7 +139,8 @@ def _typed(text: str, declared: Declared, language: Language) -> Any:
     if kind.lower() == "boolean":
         return _WORDS.get(text, text)
     if kind in _LISTS or kind in _OBJECTS:
-        value = _parsed(text, None if declared.inner == "any" else Declared(declared.inner), language)
+        inner = None if declared.inner == "any" else Declared(declared.inner)
+        value = _parsed(text, inner, language, has_more=has_more)
         return value if isinstance(value, list if kind in _LISTS else dict) else text
     return _unquoted(text) if kind == "String" and language == "javascript" else text
 
@@ -152,17 +161,19 @@ def _untyped(text: str, language: Language | None) -> Any:
     return text
 
 
-def _parsed(text: str, item_type: Declared | None, language: Language) -> Any:
-    """The list or object that a whole text is; else the text."""
-    if len(text) > _MAX_CHARS or not _MAY_BE.match(text):
+def _parsed(text: str, item_type: Declared | None, language: Language, *, has_more: bool = False) -> Any:
+    """The list or object that a whole text is, or that is in a text with more around it; else the text."""
+    start = (_FIRST_NEW if has_more and language == "java" else _MAY_BE)(text)
+    if len(text) > _MAX_CHARS or start is None:
         return text
     try:
-        return _Reader(text, item_type, language).whole()
+        return _Reader(text, item_type, language).collection(start.start(), has_more=has_more)
     except _Unreadable:
         return text
 
 
-_MAY_BE: Final = re.compile(r"\s*(?:[\[{]|new\b)")
+_FIRST_NEW: Final = re.compile(r"\bnew\b").search
+_MAY_BE: Final = re.compile(r"\s*(?:[\[{]|new\b)").match
 
 
 class _Unreadable(Exception):
@@ -179,10 +190,11 @@ class _Reader:
         self._place = 0
         self._steps = 0
 
-    def whole(self) -> Any:
+    def collection(self, start: int, *, has_more: bool) -> Any:
+        self._place = start
         value = self._collection(0)
         self._skip(_SPACE)
-        if self._place < len(self._text):
+        if self._place < len(self._text) and not has_more:
             raise _Unreadable
         return value
 
