@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import msgspec
-import structlog
 
 from fairness import TENANT
 from service.recipes.model import CheckSpec
@@ -23,8 +22,9 @@ from service.usage.ledger import NOBODY
 from service.watch.impostor_texts import IMPOSTORS, Impostor, Material
 from service.watch.window import Whose
 from service.wire import ABSENT, BatchRequest, Result, ScoreItem
+from tracing.lines import Log
 
-log = structlog.get_logger("rewardline.watch")
+log = Log("rewardline.watch")
 
 _QUEUED: Final = 256
 _DEADLINE_S: Final = 60.0
