@@ -10,7 +10,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -92,7 +92,7 @@ class Prober:
                 run=whose.run,
                 judge=whose.judge,
                 detail="shadows and impostors are judged one at a time: lower `share` in the `watch` of the recipe",
-                **self.counts,
+                **dict[str, Any](self.counts),
             )
 
     async def next(self) -> tuple[Shadowed | Planted, list[float]]:
