@@ -169,7 +169,7 @@ class Settings(BaseSettings):
 
     max_items_per_request: PositiveInt = 4096
     max_body_mb: Positive = 64
-    """The largest body of a request after decompression. The same limit holds for gRPC messages."""
+    """The largest body of a request after decompression. A gRPC message may have 16 MB at most."""
     max_response_mb: Positive = 4
     """The longest response or prompt of an item, counted in characters. An item with a longer one is `invalid`."""
     grpc_calls_per_connection: PositiveInt = 4096

@@ -1,1 +1,1 @@
-"""Tracing spans for all other packages. This package imports none of them."""
+"""Tracing spans and lines of logs for all other packages. This package imports none of them."""

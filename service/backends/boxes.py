@@ -15,8 +15,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-import structlog
-
 from fairness import TENANT
 from sandbox import self_check
 from sandbox.base import Built, Program, Run, RunResult, Sandbox, SandboxUnavailable
@@ -32,6 +30,7 @@ from service.observe.metrics import Metrics
 from service.settings import Settings
 from service.tenant import RUN
 from service.usage.ledger import REASON, Ledger
+from tracing.lines import Log
 
 if TYPE_CHECKING:
     from sandbox.boxes.remote.remote import RemoteSandbox  # its library is loaded only where there are box hosts
@@ -41,7 +40,7 @@ STATES: Final = ("starting", "ready", "lost", "unavailable")
 _LOOK_S: Final = 1.0
 _LOGGED: Final = ("kind", "isolation", "caveats", "languages", "slots")
 
-log = structlog.get_logger("rewardline.boxes")
+log = Log("rewardline.boxes")
 
 
 async def attack(sandbox: Sandbox) -> self_check.Report:

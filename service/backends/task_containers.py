@@ -6,8 +6,6 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-import structlog
-
 from fairness import TENANT
 from sandbox.base import SandboxUnavailable
 from sandbox.containers import Container, Containers, Counters, Files, Meter, NoContainers, Task
@@ -17,6 +15,7 @@ from service.observe.metrics import Metrics
 from service.settings import Settings
 from service.tenant import RUN
 from service.usage.ledger import REASON, Ledger
+from tracing.lines import Log
 
 if TYPE_CHECKING:
     from sandbox.containers.docker import DockerContainers  # `docker_library` loads it
@@ -24,7 +23,7 @@ STATES: Final = ("unknown", "ready", "lost", "absent")
 _LOOK_S: Final = 5.0
 _NO_TASKS: Final = "tasks cannot be run: items of `repository` and `harbor` will be `failed`"
 
-log = structlog.get_logger("rewardline.tasks")
+log = Log("rewardline.tasks")
 
 
 class Budgeted(Meter):

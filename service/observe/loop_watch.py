@@ -25,9 +25,9 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Final
 
-import structlog
+from tracing.lines import Log
 
-log = structlog.get_logger("rewardline.loop")
+log = Log("rewardline.loop")
 
 LONG_S: Final = 0.005
 """The CPU time that a step may take."""

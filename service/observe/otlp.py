@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
-import structlog
 from opentelemetry import trace
 from opentelemetry.context import Context
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -26,6 +25,7 @@ from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from tracing import spans
+from tracing.lines import Log
 
 QUEUE_SPANS: Final = 16_384
 """The length of the queue of spans. A span is about a kilobyte."""
@@ -42,7 +42,7 @@ _KINDS: Final = {
 }
 _PROPAGATOR: Final = TraceContextTextMapPropagator()
 
-log = structlog.get_logger("rewardline.tracing")
+log = Log("rewardline.tracing")
 
 
 class Exporter:

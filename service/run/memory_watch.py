@@ -2,14 +2,13 @@
 
 import asyncio
 
-import structlog
-
 import memory
 from sandbox.workers import Workers
 from service.observe.metrics import Metrics
+from tracing.lines import Log
 from verifiers.pace import Pace
 
-log = structlog.get_logger("rewardline")
+log = Log("rewardline")
 
 _EVERY_S = 1.0
 _SETTLE_EVERY = 60

@@ -7,8 +7,6 @@ import contextlib
 import signal
 from collections.abc import AsyncIterator
 
-import structlog
-
 from service.cancellation import cancel
 from service.limits import keys
 from service.limits.keys import BadKeys, Keys
@@ -20,8 +18,9 @@ from service.run.tls import BadCertificate, Certificates
 from service.scoring.engine import Engine
 from service.settings import Settings
 from service.usage.ledger import Ledger
+from tracing.lines import Log
 
-log = structlog.get_logger("rewardline")
+log = Log("rewardline")
 
 
 @contextlib.asynccontextmanager

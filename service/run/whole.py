@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version as distribution_version
 
-import structlog
 from starlette.types import ASGIApp
 
 from service.cancellation import cancel
@@ -27,8 +26,9 @@ from service.run import malloc_trim
 from service.run.cannot_start import CannotStart
 from service.run.core import Core, open_core
 from service.settings import Settings
+from tracing.lines import Log
 
-log = structlog.get_logger("rewardline")
+log = Log("rewardline")
 
 _LAST_ANSWERS_S = 0.5
 """Time for answers to go out after all items are judged."""

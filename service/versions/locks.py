@@ -15,17 +15,17 @@ from pathlib import Path
 from typing import Annotated, Final, Literal, Protocol
 
 import msgspec
-import structlog
 
 from service.recipes.book import Book
 from service.recipes.recipe import Recipe, describe
 from service.rollouts.verdict_file import fingerprint
 from service.scoring.prepared_item import ConfiguredVerifier
 from service.wire import BatchRequest, Result
+from tracing.lines import Log
 from verifiers.base import Verdict
 from verifiers.registry import Registry
 
-log = structlog.get_logger("rewardline")
+log = Log("rewardline")
 
 DIFFERS: Final = "pin_differs"
 """The reason of items that are pinned to other versions."""

@@ -23,13 +23,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-import structlog
 import yaml
 from pydantic import SecretStr
 
 from service.settings import Settings
+from tracing.lines import Log
 
-log = structlog.get_logger("rewardline")
+log = Log("rewardline")
 
 _WHEEL: Final = re.compile(r"rewardline_server-([0-9][A-Za-z0-9.+!_]*?)-py3-none-any\.whl")
 VERSION: Final = r"[0-9][A-Za-z0-9.+!_]{0,63}"

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
-import structlog
 
 from service.rollouts.verdict_file import fingerprint
 from service.settings import Settings
@@ -17,12 +16,13 @@ from service.versions.locks import DIFFERS, UNSERVED, Lock, differences
 from service.versions.receipts import versions_of
 from service.versions.releases import NoRelease, Running, find, running
 from service.wire import DAMAGED_JSON, BatchRequest, Result, ScoreItem, encode
+from tracing.lines import Log
 from verifiers.own_answers import STAND_IN
 
 if TYPE_CHECKING:
     from rewardline import AsyncClient
 
-log = structlog.get_logger("rewardline")
+log = Log("rewardline")
 
 MAX_RELEASES: Final = 2
 """Releases that run at once: each has workers of its own."""

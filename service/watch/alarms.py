@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from typing import Final
 
 import msgspec
-import structlog
 
 from service.watch.evidence import Moment
 from service.watch.samples import Shown
+from tracing.lines import Log
 
-log = structlog.get_logger("rewardline.watch")
+log = Log("rewardline.watch")
 
 MAX_ALARMS: Final = 500
 """Alarms that are kept. Each takes 15 kB at most."""

@@ -10,10 +10,9 @@ import time
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import msgspec
-import structlog
 
 from fairness import TENANT
 from service.recipes.model import CheckSpec
@@ -23,8 +22,9 @@ from service.usage.ledger import NOBODY
 from service.watch.impostor_texts import IMPOSTORS, Impostor, Material
 from service.watch.window import Whose
 from service.wire import ABSENT, BatchRequest, Result, ScoreItem
+from tracing.lines import Log
 
-log = structlog.get_logger("rewardline.watch")
+log = Log("rewardline.watch")
 
 _QUEUED: Final = 256
 _DEADLINE_S: Final = 60.0
@@ -92,7 +92,7 @@ class Prober:
                 run=whose.run,
                 judge=whose.judge,
                 detail="shadows and impostors are judged one at a time: lower `share` in the `watch` of the recipe",
-                **self.counts,
+                **dict[str, Any](self.counts),
             )
 
     async def next(self) -> tuple[Shadowed | Planted, list[float]]:

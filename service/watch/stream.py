@@ -14,7 +14,6 @@ from queue import SimpleQueue
 from typing import Any, Final
 
 import msgspec
-import structlog
 
 from fairness import TENANT
 from memory.registry import add_store
@@ -30,8 +29,9 @@ from service.watch.samples import Sample, Shown, key_of, sample_of, step_of
 from service.watch.texts import cut
 from service.watch.window import NBYTES, Whose, Window
 from service.wire import BatchRequest, Result, ScoreItem
+from tracing.lines import Log
 
-log = structlog.get_logger("rewardline.watch")
+log = Log("rewardline.watch")
 
 _QUEUED_BATCHES: Final = 64
 _PLANTERS: Final = 64

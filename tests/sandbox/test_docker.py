@@ -180,6 +180,8 @@ async def test_a_box_has_no_network_and_no_writable_disk(backend: DockerBackend)
 async def test_a_box_is_as_large_as_it_was_said_to_be(backend: DockerBackend) -> None:
     async with boxed(backend) as talk:
         memory = await talk.ask("read('/sys/fs/cgroup/memory.max', '/sys/fs/cgroup/memory/memory.limit_in_bytes')")
+        swap = "read('/sys/fs/cgroup/memory.swap.max', '/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes')"
+        more = await talk.ask(swap)
         processes = await talk.ask("read('/sys/fs/cgroup/pids.max', '/sys/fs/cgroup/pids/pids.max')")
         room = {
             where: await talk.ask(f"os.statvfs({where!r}).f_blocks * os.statvfs({where!r}).f_frsize")
@@ -187,6 +189,7 @@ async def test_a_box_is_as_large_as_it_was_said_to_be(backend: DockerBackend) ->
         }
         limits = await talk.ask("[__import__('resource').getrlimit(what) for what in (3, 4, 7)]")
     assert 256 << 20 <= int(memory) <= 400 << 20
+    assert more in ("0\n", memory, None), "no swap; None where the kernel does not count it"
     assert 128 <= int(processes) <= 140
     assert room == {"/box": 64 << 20, "/tmp": 16 << 20, "/dev/shm": 16 << 20}
     assert limits == [[8 << 20, 512 << 20], [0, 0], [1024, 1024]], "stack, core, files"

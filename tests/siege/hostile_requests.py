@@ -15,6 +15,8 @@ from rewardline.pb import rewardline_pb2 as pb
 
 MB: Final = 1_000_000
 BODY: Final = 60 * MB
+MESSAGE: Final = 15 * MB
+"""What gRPC lets through."""
 SCORE: Final = "/v1/score"
 ITEM: Final = b'{"verifier":"%s","response":"1","reference":%s}'
 
@@ -175,7 +177,7 @@ REQUESTS: Final = (
         "two counts", ("400",), lambda: b"", how="head", path="Host: localhost\r\nX-Item-Count: 1\r\nX-Item-Count: 9"
     ),
     Hostile("new words", ("200", "invalid", "413", "422"), lambda: words(4000)),
-    Hostile("empty items", GRPC_TOO_MUCH, lambda: b"\x0a\x00" * (BODY // 2), "Score", how="grpc"),
+    Hostile("empty items", GRPC_TOO_MUCH, lambda: b"\x0a\x00" * (MESSAGE // 2), "Score", how="grpc"),
     Hostile(
         "4,000 items that share 5 MB",
         ("invalid",),
@@ -193,8 +195,8 @@ REQUESTS: Final = (
         "Score",
         how="grpc",
     ),
-    Hostile("empty references", GRPC_TOO_MUCH, lambda: b"\x12\x00" * (BODY // 2), "Score", how="grpc"),
-    Hostile("unknown fields", GRPC_TOO_MUCH, lambda: b"\xfa\x7f\x00" * (BODY // 3), "Score", how="grpc"),
+    Hostile("empty references", GRPC_TOO_MUCH, lambda: b"\x12\x00" * (MESSAGE // 2), "Score", how="grpc"),
+    Hostile("unknown fields", GRPC_TOO_MUCH, lambda: b"\xfa\x7f\x00" * (MESSAGE // 3), "Score", how="grpc"),
     Hostile(
         "a length without content", GRPC_TOO_MUCH, lambda: b"\x0a\xff\xff\xff\xff\x07" + b"a" * MB, "Score", how="grpc"
     ),
@@ -202,11 +204,11 @@ REQUESTS: Final = (
     Hostile(
         "lists in a reference",
         ("invalid",),
-        lambda: call(many(b"[]", 15 * MB)),
+        lambda: call(many(b"[]", MESSAGE)),
         "Score",
         how="grpc",
     ),
     Hostile("a number of 200 kB", ("invalid",), lambda: call(b"9" * 200_000), "Score", how="grpc"),
     Hostile("one reference", ONE_FIELD, lambda: call(b'"' + b"a" * 59 * MB + b'"'), "Score", how="grpc"),
-    Hostile("one response", ONE_FIELD, lambda: call(b'"1"', "a" * 59 * MB), "Score", how="grpc"),
+    Hostile("one response", ONE_FIELD, lambda: call(b'"1"', "a" * MESSAGE), "Score", how="grpc"),
 )

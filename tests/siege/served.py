@@ -8,6 +8,7 @@
   anew. `rewardline_siege_wait_seconds` has what all steps took at most while a probe may have waited. The loop is asyncio's, whose steps can be counted; what runs in them is the same.
 * On SIGUSR1 the service, and each worker, collects its garbage: what counts is what is held. The bound of the garbage
   between collections is held by tests/memory/test_watch.py.
+* No memory is larger than that of verdicts (`cache_memory_mb`): a small one fills all soon, and what stays beyond them shows.
 * No worker is replaced because of the number of its items, since a new one holds less.
 """
 
@@ -20,6 +21,8 @@ from dataclasses import replace
 
 import uvloop
 
+from memory import Store
+from memory.registry import memories
 from sandbox.workers import Task, Workers
 from service.__main__ import main
 from service.run import malloc_trim, startup
@@ -46,6 +49,9 @@ async def _watched(settings: Settings) -> AsyncIterator[Core]:
     loop.add_signal_handler(signal.SIGUSR1, collecting.collect)
     loop.add_signal_handler(signal.SIGUSR2, _steps.begin)
     async with begin_core(settings) as built:
+        for store in memories():
+            if isinstance(store, Store):
+                store.max_bytes = min(store.max_bytes, int(settings.cache_memory_mb * 1_000_000))
         built.metrics.watch_gauges("siege_step_seconds", "The longest step", lambda: _steps.longest_s, "task")
         built.metrics.watch("siege_wait_seconds", "The longest wait of a probe", lambda: _steps.longest_wait_s)
         built.metrics.watch("siege_slowness", "How much longer fixed work takes", lambda: _steps.slowness)

@@ -40,7 +40,7 @@ LONGEST_WAIT_S = 0.1
 a fixed work on the same loop (`tests.siege.steps`).
 """
 OTHERS = ("_handle_exceptions", "begin")
-"""gRPC itself makes a message of its pieces in one step, 20 ms for 60 MB; the start."""
+"""gRPC itself makes a message of its pieces in one step, 20 ms for 16 MB; the start."""
 BATCH = 16
 
 

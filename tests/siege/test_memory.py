@@ -81,7 +81,7 @@ def test_new_keys_and_tenants_leave_nothing(table: Table, tmp_path: Path) -> Non
     """A file of keys, each of a tenant of its own, is replaced by another one again and again."""
     path = tmp_path / "keys.yaml"
     path.write_text(yaml.safe_dump(_keys_file(["first"], ["0" * 64])), encoding="utf-8")
-    with besieged(keys_file=str(path), sandbox="none") as stand:
+    with besieged(keys_file=str(path), cache_memory_mb="1", sandbox="none") as stand:
         stand.rest()
 
         def give(indices: range) -> None:

@@ -15,10 +15,10 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import aiohttp
-import structlog
 
 from sandbox.base import Isolation
 from sandbox.boxes.remote.tls import TlsContext
+from tracing.lines import Log
 
 LOOK_UP_S: Final = 5.0
 PROBE_S: Final = 2.0
@@ -26,7 +26,7 @@ _PROBE_PATIENCE_S: Final = 3.0
 _PORTS: Final = {"http": 80, "https": 443}
 _STRENGTH: Final = tuple(Isolation)
 
-log = structlog.get_logger("rewardline.box_hosts")
+log = Log("rewardline.box_hosts")
 
 
 @dataclass(eq=False, slots=True)

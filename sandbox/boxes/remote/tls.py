@@ -5,9 +5,9 @@ import ssl
 from dataclasses import dataclass
 from pathlib import Path
 
-import structlog
+from tracing.lines import Log
 
-log = structlog.get_logger("rewardline.box_hosts")
+log = Log("rewardline.box_hosts")
 
 Stamp = tuple[int, int, int] | None
 """Modification time, size and inode of a file. None: the file cannot be accessed."""

@@ -19,7 +19,6 @@ from types import TracebackType
 from typing import Final, Self
 
 import msgspec
-import structlog
 
 from fairness import TENANT, Room
 from service.cancellation import cancel
@@ -31,8 +30,9 @@ from service.storage.record_store import VERSION, Change
 from service.storage.records import open_records
 from service.tenant import owned, parted
 from service.wire import CacheMode, Result, ScoreItem, encode
+from tracing.lines import Log
 
-log = structlog.get_logger("rewardline.roll")
+log = Log("rewardline.roll")
 
 _PREFIX: Final = "rl1rt:"
 _MAX_TASKS, _MAX_BYTES = 100_000, 512_000_000

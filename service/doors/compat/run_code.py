@@ -26,7 +26,6 @@ from pathlib import PurePosixPath
 from typing import Annotated, Final, Literal
 
 import msgspec
-import structlog
 from starlette.types import Receive, Scope, Send
 
 from sandbox import languages
@@ -38,8 +37,9 @@ from service.errors import FieldError, MethodNotAllowed, NotInTime, Unprocessabl
 from service.limits.admission import Admission
 from service.settings import Settings
 from service.wire import encode, parse
+from tracing.lines import Log
 
-log = structlog.get_logger("rewardline.run_code")
+log = Log("rewardline.run_code")
 
 PATHS: Final = ("/run_code", "/compat/sandboxfusion/run_code")
 MAX_OUTPUT_BYTES: Final = 8 << 20

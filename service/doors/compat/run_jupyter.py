@@ -14,7 +14,6 @@ them. The time limits count CPU seconds (`total_timeout`) and the clock (`cell_t
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
-import structlog
 
 from sandbox.base import Exit, SandboxUnavailable
 from service.doors.compat import notebook
@@ -31,8 +30,9 @@ from service.doors.compat.run_code import (
 )
 from service.errors import NotInTime
 from service.wire import parse
+from tracing.lines import Log
 
-log = structlog.get_logger("rewardline.run_jupyter")
+log = Log("rewardline.run_jupyter")
 
 PATHS: Final = ("/run_jupyter", "/compat/sandboxfusion/run_jupyter")
 _READING_S: Final = 25.0

@@ -27,7 +27,7 @@ from service.wire import parse as decoded
 _SLICE_ITEMS: Final = 256
 _WHOLE_BYTES: Final = 64_000
 """A message up to this size is parsed at once. In the worst case that takes 5 ms."""
-_STEP_FIELDS: Final = 4_000
+_STEP_FIELDS: Final = 1_000
 _VARINT_BITS: Final = 70
 _ITEMS: Final = pb.ScoreRequest.ITEMS_FIELD_NUMBER
 _CACHE_MODES: Final[Mapping[int, CacheMode]] = {

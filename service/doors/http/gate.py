@@ -5,7 +5,6 @@ import contextlib
 from collections.abc import Callable, Mapping
 from typing import Final
 
-import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memory import remember
@@ -23,8 +22,9 @@ from service.observe.access_log import Call, request_id
 from service.observe.metrics import Metrics
 from service.usage.ledger import Ledger
 from service.wire import encode
+from tracing.lines import Log
 
-log = structlog.get_logger("rewardline.http")
+log = Log("rewardline.http")
 
 OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", console.REFERENCE_PATH, console.PATH})
 """Paths that need no key: probes have none, and the contract and the pages are not secret."""

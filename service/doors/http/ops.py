@@ -17,7 +17,6 @@ import contextlib
 from collections.abc import Callable
 from typing import Final
 
-import structlog
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -30,11 +29,12 @@ from service.limits.keys import ANONYMOUS, Keys, Scope
 from service.observe.metrics import Metrics
 from service.observe.readiness import Readiness
 from service.wire import encode
+from tracing.lines import Log
 
 _LOOPBACK: Final = ("127.0.0.1", "::1", "::ffff:127.0.0.1")
 """Programs of this host. The proxies of some service meshes bring the callers of others from other addresses of loopback."""
 
-log = structlog.get_logger("rewardline.ops")
+log = Log("rewardline.ops")
 
 
 def build_ops(

@@ -1,6 +1,5 @@
 """FastAPI's own errors, and ours that its routes raise, as problem+json."""
 
-import structlog
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -9,8 +8,9 @@ from service.doors.asgi.request_body import Disconnected
 from service.errors import FieldError, Problem, RequestError, Unprocessable
 from service.observe.access_log import Call
 from service.wire import encode
+from tracing.lines import Log
 
-log = structlog.get_logger("rewardline.http")
+log = Log("rewardline.http")
 
 _CLOSED_BY_CALLER = 499
 

@@ -16,12 +16,12 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Final, Literal
 
-import structlog
 import zstandard
 
 from service.observe.audit_log.files import CLOSED, close_orphans, closed_files, stem_of
+from tracing.lines import Log
 
-log = structlog.get_logger("rewardline.audit")
+log = Log("rewardline.audit")
 
 Form = Literal["jsonl", "jsonl.gz", "jsonl.zst", "parquet"]
 _ZSTD_LEVEL: Final = 3

@@ -14,7 +14,6 @@ from queue import Empty, SimpleQueue
 from typing import Final
 
 import msgspec
-import structlog
 
 from fairness import TENANT
 from service.observe.access_log import CURRENT_REQUEST
@@ -23,8 +22,9 @@ from service.observe.audit_log.files import LiveFile
 from service.observe.audit_log.records import Finished, Rules, record_of, timestamp
 from service.tenant import RUN
 from service.wire import BatchRequest, Message, Result
+from tracing.lines import Log
 
-log = structlog.get_logger("rewardline.audit")
+log = Log("rewardline.audit")
 
 _SLICE_ITEMS: Final = 128
 """Items that the thread handles before it gives away Python's lock: less than a millisecond. If texts are long, writing

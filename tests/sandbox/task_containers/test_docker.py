@@ -387,6 +387,7 @@ async def test_a_spare_is_as_a_fresh_container_and_goes_to_one_task(
                 outputs.add((await container.run(["sh", "-c", script])).output)
                 used.append(container.name)
                 described = settings(container.name)
+            assert described[1]["MemorySwap"] == described[1]["Memory"] > 0, "both together: there is no swap"
             await until(lambda: len(spares()) == 2)
             prepared.append(spares())
             assert [settings(name) for name in prepared[-1]] == [described] * 2

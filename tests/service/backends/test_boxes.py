@@ -4,7 +4,6 @@ import asyncio
 from typing import Any
 
 import pytest
-from structlog.testing import capture_logs
 
 from sandbox.base import Execute, Isolation, Program, RunResult, Sandbox, SandboxUnavailable
 from sandbox.boxes.backend import Box, Profile
@@ -176,14 +175,13 @@ class Standing(Boxes):
 
 
 @in_virtual_time
-async def test_boxes_that_are_lost_and_back_are_said_once_each_time() -> None:
+async def test_boxes_that_are_lost_and_back_are_said_once_each_time(caplog: pytest.LogCaptureFixture) -> None:
     boxes = Standing([], nothing_found)
-    with capture_logs() as lines:
-        reporting = asyncio.create_task(boxes.report())
-        for boxes.now in ("starting", "ready", "lost", "ready"):
-            await asyncio.sleep(60)
-        reporting.cancel()
-    assert [(line["event"], line.get("why")) for line in lines] == [
+    reporting = asyncio.create_task(boxes.report())
+    for boxes.now in ("starting", "ready", "lost", "ready"):
+        await asyncio.sleep(60)
+    reporting.cancel()
+    assert [(record.message, vars(record)["fields"].get("why")) for record in caplog.records] == [
         ("the boxes are lost: items that need a box will be `failed`", "the daemon is gone"),
         ("the boxes are back", None),
     ]

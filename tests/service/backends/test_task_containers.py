@@ -11,7 +11,6 @@ import httpx
 import pytest
 import yaml
 from pydantic import ValidationError
-from structlog.testing import capture_logs
 
 from sandbox.base import SandboxUnavailable
 from sandbox.containers import NoContainers
@@ -48,33 +47,35 @@ class Answering(NoContainers):
 
 
 @in_virtual_time
-async def test_a_daemon_that_is_lost_and_back_is_said_once_each_time() -> None:
+async def test_a_daemon_that_is_lost_and_back_is_said_once_each_time(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "rewardline.tasks")
     containers = Answering()
     watch = DaemonWatch(containers)
     assert watch.state == "unknown"
-    with capture_logs() as lines:
-        running = asyncio.create_task(watch.run())
-        states = []
-        for containers.answers in (False, True, False, True):
-            await asyncio.sleep(60)
-            states.append(watch.state)
-        running.cancel()
+    running = asyncio.create_task(watch.run())
+    states = []
+    for containers.answers in (False, True, False, True):
+        await asyncio.sleep(60)
+        states.append(watch.state)
+    running.cancel()
     assert states == ["absent", "ready", "lost", "ready"]
-    assert [(line["log_level"], line["event"]) for line in lines] == [
-        ("info", "tasks cannot be run: items of `repository` and `harbor` will be `failed`"),
-        ("info", "containers of tasks are ready"),
-        ("warning", "tasks cannot be run: items of `repository` and `harbor` will be `failed`"),
-        ("warning", "the Docker daemon of tasks is back"),
+    assert [(record.levelname, record.message) for record in caplog.records] == [
+        ("INFO", "tasks cannot be run: items of `repository` and `harbor` will be `failed`"),
+        ("INFO", "containers of tasks are ready"),
+        ("WARNING", "tasks cannot be run: items of `repository` and `harbor` will be `failed`"),
+        ("WARNING", "the Docker daemon of tasks is back"),
     ]
 
 
 @in_virtual_time
-async def test_a_service_without_containers_of_tasks_says_so_once_and_asks_nobody() -> None:
+async def test_a_service_without_containers_of_tasks_says_so_once_and_asks_nobody(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("INFO", "rewardline.tasks")
     watch = DaemonWatch(NoContainers())
-    with capture_logs() as lines:
-        await watch.run()
+    await watch.run()
     assert watch.state == "absent"
-    assert len(lines) == 1
+    assert len(caplog.records) == 1
 
 
 async def test_a_daemon_that_goes_after_it_was_checked_is_missed(docker_address: str, tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def _packages(modules: frozenset[str]) -> frozenset[str]:
 
 
 LIBRARIES = frozenset(
-    {"aiohttp", "docker", "duckdb", "fastapi", "numpy", "pyarrow", "redis", "rich", "structlog", "sympy", "uvicorn"}
+    {"aiohttp", "docker", "duckdb", "fastapi", "numpy", "pyarrow", "redis", "rich", "sympy", "uvicorn"}
 )
 
 

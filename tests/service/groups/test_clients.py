@@ -96,7 +96,7 @@ def test_grpc_is_bounded(served: Any) -> None:
     assert sent("{}", "{") == "INVALID_ARGUMENT"
     assert sent("{}", *[group] * 33) == "OUT_OF_RANGE"
     assert sent("{}", *['{"responses": ["x"]}'] * 2049) == "OUT_OF_RANGE"
-    assert sent("{}", json.dumps({"responses": ["x" * 16_000_000]})) == "OUT_OF_RANGE"
+    assert sent("{}", json.dumps({"responses": ["x" * 16_000_000]})) == "RESOURCE_EXHAUSTED"
 
 
 def test_groups_travel_in_parts_that_the_server_takes() -> None:

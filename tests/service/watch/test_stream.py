@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-import structlog
+import pytest
 
 from fairness import TENANT
 from service.recipes.model import CheckSpec, WatchSpec
@@ -55,13 +55,12 @@ def test_prompts_are_shown_and_references_are_not(prompts: list[dict[str, Any]],
     assert sorted(rate.prompt for rate in rates.of("maths", "r").values()) == shown
 
 
-def test_shadows_that_are_dropped_are_told_and_counted() -> None:
+def test_shadows_that_are_dropped_are_told_and_counted(caplog: pytest.LogCaptureFixture) -> None:
     spec = WatchSpec(shadow=CheckSpec(verifier="exact_match"), share=1.0, impostors=False)
     items = [{"reference": msgspec.Raw(b'"5"'), "prompt": f"{at}?"} for at in range(300)]
-    with structlog.testing.capture_logs() as lines:
-        _, prober, _ = observed(items, spec)
+    _, prober, _ = observed(items, spec)
     assert prober.counts["shadow_dropped"] == 300 - 256
-    (line,) = [line for line in lines if line["event"] == "watch_probes_dropped"]
+    (line,) = [vars(record)["fields"] for record in caplog.records if record.message == "watch_probes_dropped"]
     assert (line["tenant"], line["run"], line["judge"], line["shadow_dropped"]) == ("maths", "r", "exact_match", 1)
 
 
