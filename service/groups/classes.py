@@ -29,7 +29,7 @@ from service.wire import Result, ScoreItem, encode
 from verifiers.base import MAX_DETAIL_TEXT_CHARS, InvalidItem
 from verifiers.code import told
 from verifiers.commitment.latex import untexted
-from verifiers.commitment.unanswerable import gives_none, says_none
+from verifiers.commitment.unanswerable import gives_none, leaves_open, may_refuse, says_none
 from verifiers.math.solutions import unanswered
 from verifiers.own_answers import STAND_IN
 from verifiers.pace import Pace
@@ -97,6 +97,8 @@ class Partition:
     """Positions whose answer could not be found."""
     unfit: set[int] = field(default_factory=set)
     """Positions whose answer the verifier does not take for a reference: it is right for no task."""
+    vague: set[int] = field(default_factory=set)
+    """Positions whose answer may be a refusal, a hedge or a remark. It may be a title, too: so it is not wrong, and never right."""
     withheld: dict[int, str] = field(default_factory=dict)
     """Positions whose answer does not count, and why: it says that there is none, or has not the form that is asked for."""
     denials: int = 0
@@ -132,12 +134,14 @@ class Partition:
         """Leave out the answers that say in their place that there is none. Where the parameters make that an answer, all
         that say so give the same.
         """
-        is_math = self.group.verifier == "math"
-        blanks = {
-            answer
-            for answer in {*self.answers}
-            if answer is not None and (gives_none(answer) or (is_math and unanswered(untexted(answer))))
-        }
+        answers = {answer for answer in self.answers if answer is not None}
+        remarks = {answer for answer in answers if unanswered(untexted(answer))}
+        blanks = {answer for answer in answers if gives_none(answer)}
+        if self.group.verifier == "math":
+            blanks, vague = blanks | remarks, {answer for answer in answers if may_refuse(answer)}
+        else:
+            is_open = self.group.verifier == "qa" and self.params.get("metric", "exact") == "exact"
+            vague = {answer for answer in answers if leaves_open(answer)} | remarks if is_open else set()
         denials = {answer for answer in blanks if says_none(text := untexted(answer), text)}
         if self.params.get("unanswerable") is True:
             self.answers = [_UNANSWERABLE if answer in denials else answer for answer in self.answers]
@@ -145,6 +149,7 @@ class Partition:
         else:
             self.denials = sum(answer in denials for answer in self.answers)
         self.withhold(blanks, _NO_ANSWER)
+        self.vague = {at for at, answer in enumerate(self.answers) if answer in vague}
 
     def first_positions(self) -> dict[str, int]:
         """The first position of each answer."""

@@ -76,7 +76,30 @@ def _only_names(sentence: Sentence) -> bool:
     return is_named and all(index in names or text in listed("form") for index, text in words)
 
 
+_REFUSING = frozenset([Kind.BUT, Kind.NOT])
+_OPEN = frozenset([Kind.OR, Kind.MAYBE, Kind.NOT, Kind.NO])
+
+
 def _declines(sentence: Sentence) -> bool:
     """Whether the speaker turns to the reader and denies something of himself: "I'm sorry, but I can't help with that"."""
-    is_of_speaker = any(part.slot == "by" for part in parts("slip", sentence.words))
-    return is_of_speaker and {Kind.BUT, Kind.NOT} <= {cue.kind for cue in sentence.cues}
+    return _of_speaker(sentence) and {cue.kind for cue in sentence.cues} >= _REFUSING
+
+
+def _of_speaker(sentence: Sentence) -> bool:
+    return any(part.slot == "by" for part in parts("slip", sentence.words))
+
+
+def may_refuse(answer: str) -> bool:
+    """Whether the speaker denies something of himself: "I cannot solve this". Some titles do, too."""
+    sentence = Sentence(text := untexted(answer), 0, min(len(text), _TAIL_CHARS), "")
+    return _of_speaker(sentence) and not _REFUSING.isdisjoint(cue.kind for cue in sentence.cues)
+
+
+def leaves_open(answer: str) -> bool:
+    """Whether the words of an answer may leave a question open: they refuse, ask, deny, name several answers, or stand in
+    brackets as what is to be filled in. Less than a hundredth of the answers of NQ and TriviaQA do so, too.
+    """
+    text = answer[:_TAIL_CHARS].strip()
+    edges = unicodedata.category(text[0]) + unicodedata.category(text[-1]) if text else ""
+    kinds = {cue.kind for cue in Sentence(text, 0, len(text), "").cues}
+    return "?" in text or edges == "PsPe" or not _OPEN.isdisjoint(kinds) or may_refuse(text)

@@ -22,6 +22,7 @@ from service.groups.majority import decide, entropy, result_of
 from service.groups.ratings import Game
 from service.groups.schemas import Group, Majority, Terms, Tournament
 from service.groups.tournament import Contest
+from tests.benchmarks.group_speed import correlation
 from tests.service.advantages.test_advantages import of
 from tests.tables import table
 
@@ -263,6 +264,14 @@ def test_nobody_is_mostly_shown_first_in_swiss_rounds() -> None:
                 leads[first] += 1
                 leads[second] -= 1
         assert max(map(abs, leads)) <= 2
+
+
+@pytest.mark.parametrize("errs", [0.0, 0.1])
+def test_a_swiss_tournament_orders_as_all_pairs_do_with_two_fifths_of_the_calls(errs: float) -> None:
+    """Of sixteen responses, with a judge that errs in so many pairs."""
+    outcome = correlation(random.Random(53), 200, 6, errs)
+    assert outcome["share of calls"] <= 0.4
+    assert outcome["ratio"] >= 0.95
 
 
 def test_games_beyond_the_rounds_are_where_results_conflict() -> None:
