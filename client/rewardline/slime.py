@@ -83,25 +83,16 @@ async def _rewards(hook: Hook, args: Any, samples: Any) -> Reward | list[Reward]
     is_group = isinstance(samples, (list, tuple))
     group = samples if is_group else [samples]
     if any(getattr(sample, "group_index", None) is None for sample in group):  # evaluation has no groups
-        hook = replace(hook, group=_without_groups(hook))
+        if (method := (hook.group or {}).get("method")) in ("tournament", "listwise"):
+            message = f"group: samples of an evaluation are in no group, and a {method} compares those of one"
+            raise ValueError(f"{message}: name another function for it, by the data set's custom_rm_path")
+        hook = replace(hook, group=None)
     is_whole = is_group and len(group) == int(getattr(args, "n_samples_per_prompt", 0))
     call = f"{secrets.token_hex(6)}/" if is_whole else ""  # a rollout may be begun anew
     items = [_item(hook, args, sample, call) for sample in group]
     results = await hook.score(items) if is_group else [await hook.score_one(items[0])]
     rewards = _rewards_of(hook, args, group, results)
     return rewards if is_group else rewards[0]
-
-
-def _without_groups(hook: Hook) -> None:
-    """Refuse samples that are in no group, if they can only be compared.
-
-    Raises:
-        ValueError: The hook ranks samples.
-    """
-    method = (hook.group or {}).get("method")
-    if method in ("tournament", "listwise"):
-        message = f"group: samples of an evaluation are in no group, and a {method} compares those of one"
-        raise ValueError(f"{message}: name another function for it, by the data set's custom_rm_path")
 
 
 def _rewards_of(hook: Hook, args: Any, samples: Sequence[Any], results: Sequence[Result]) -> list[Reward]:

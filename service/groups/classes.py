@@ -135,13 +135,12 @@ class Partition:
         that say so give the same.
         """
         answers = {answer for answer in self.answers if answer is not None}
-        remarks = {answer for answer in answers if unanswered(untexted(answer))}
-        blanks = {answer for answer in answers if gives_none(answer)}
-        if self.group.verifier == "math":
-            blanks, vague = blanks | remarks, {answer for answer in answers if may_refuse(answer)}
+        is_math, is_qa = self.group.verifier == "math", self.group.verifier == "qa"
+        blanks = {answer for answer in answers if gives_none(answer) or (is_math and unanswered(untexted(answer)))}
+        if is_qa and self.params.get("metric", "exact") == "exact":
+            vague = {answer for answer in answers if leaves_open(answer) or unanswered(untexted(answer))}
         else:
-            is_open = self.group.verifier == "qa" and self.params.get("metric", "exact") == "exact"
-            vague = {answer for answer in answers if leaves_open(answer)} | remarks if is_open else set()
+            vague = {answer for answer in answers if is_math and may_refuse(answer)}
         denials = {answer for answer in blanks if says_none(text := untexted(answer), text)}
         if self.params.get("unanswerable") is True:
             self.answers = [_UNANSWERABLE if answer in denials else answer for answer in self.answers]

@@ -78,7 +78,8 @@ class Contest:
     @property
     def is_over(self) -> bool:
         """Whether there is nothing left to compare."""
-        is_torn = self._rounds == _CIRCLES - 1 or (self._rounds == 1 and self._is_torn())
+        is_refused = bool(self.games) and not any(result.reason in PASSING for _, result in self.faults)
+        is_torn = self._rounds == _CIRCLES - 1 or (self._rounds == 1 and is_refused and bool(self._alone()))
         rounds = _CIRCLES if self.options.pairs == "circular" and is_torn else self._last
         return bool(self.message) or len(self.texts) < pairings.FEWEST or self._rounds >= rounds
 
@@ -131,10 +132,6 @@ class Contest:
         """The places of those without a game."""
         played = {place for game in self.games for place in (game.first, game.second)}
         return [place for place in self._playing if place not in played]
-
-    def _is_torn(self) -> bool:
-        """Whether a judge refused some responses: those between two of these have no game."""
-        return bool(self._alone()) and not any(result.reason in PASSING for _, result in self.faults)
 
     def _closing_pairs(self) -> list[Pair]:
         """Close a torn circle. Who has no game meets somebody else first; who then has none is left out. The games are those

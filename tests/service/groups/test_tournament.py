@@ -180,7 +180,7 @@ def test_an_unparseable_comparison_is_dropped_and_counted(judged: Served, grader
     assert {(member["status"], member["reason"]) for member in found["members"]} == {("failed", "judge_unparseable")}
 
 
-@pytest.mark.parametrize("places", [(1,), (1, 3), (0, 2, 4), (2, 3)])
+@pytest.mark.parametrize("places", [(1,), (1, 3), (2, 3)])
 def test_a_refused_response_takes_no_neighbour_with_it(judged: Served, grader: Grader, places: Sequence[int]) -> None:
     """The others have the numbers of a group without those that the judge does not read."""
     grader.answer = lambda sections: "no" if any("secret" in text for text in sections.values()) else honest(sections)
