@@ -177,24 +177,24 @@ class Partition:
         self._unplaced = names
 
     def pairs(self) -> list[Pair]:
-        """The references, each with an answer that is to be compared with it now; none if all is known that will be. A
-        reference is compared with itself, too: nan does not equal nan.
-        """
+        """The references, each with an answer that is to be compared with it now; none if all is known that will be."""
         pairs = self._closing_pairs()
         while self._unplaced and not pairs:
             self._latest = latest = self._unplaced.pop(0)
-            pairs = self._ordered((latest, other) for other in self._open if other != latest)
-            if latest not in self._keyed and not self._is_unfit(latest):
-                pairs.append((latest, latest))
-            pairs = pairs or self._closing_pairs()
+            pairs = self._ordered((latest, other) for other in self._open if other != latest) or self._closing_pairs()
         self._asked += len(pairs)
-        if self._asked > MAX_COMPARISONS * len(self.answers):
-            assert self._latest is not None
+        if self._latest is not None and self._asked > MAX_COMPARISONS * len(self.answers):
             unknown = [self._latest, *self._unplaced]
             self.unsettled.update(at for answer in unknown for at in self._open[answer])
             self.ballots += [self._open[answer] for answer in unknown]
-            self._unplaced, pairs = [], []
-        return pairs
+            self._unplaced, self._latest, pairs = [], None, []
+        return pairs or self._untried()
+
+    def _untried(self) -> list[Pair]:
+        """The answer that may be the majority with itself, if it equals no other one: nan does not equal nan."""
+        largest = min(self.ballots, key=lambda ballot: (-len(ballot), ballot), default=[])
+        alone = [answer for answer in self._open if self._equals[answer] == {answer} and answer not in self._keyed]
+        return self._ordered((answer, answer) for answer in alone if self._open[answer] == largest)
 
     def _closing_pairs(self) -> list[Pair]:
         """What is to be compared of the equals of the latest reference; if nothing is, its ballot is made."""
@@ -232,10 +232,9 @@ class Partition:
         for (reference, answer), result in results.items():
             of_reference.setdefault(reference, {})[answer] = result
         for reference, row in of_reference.items():
-            itself = row.pop(reference, None)
+            itself = row.get(reference)
             is_unequal = itself is not None and itself.status == "ok" and itself.score != 1.0
-            outcomes = [*row.values()] if itself is None else [*row.values(), itself]
-            if is_unequal or all(result.status == "invalid" for result in outcomes):
+            if is_unequal or all(result.status == "invalid" for result in row.values()):
                 self.unfit.update(self._open[reference])
                 continue
             for answer, result in row.items():
