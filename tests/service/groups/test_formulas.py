@@ -373,6 +373,10 @@ def test_comparisons_are_bounded(different: int, expected: str) -> None:
     assert result_of(partition, 0, Majority(), 0).reason == expected
 
 
+def test_only_a_majority_that_equals_no_other_answer_is_compared_with_itself() -> None:
+    assert [partitioned("aab", lambda *_, same=same: same)[1] for same in (True, False)] == [1, 2]
+
+
 def test_any_equality_makes_the_same_of_any_order_and_pays_only_equals() -> None:
     chance = random.Random(53)
     for _ in range(300):
