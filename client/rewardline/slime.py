@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import functools
 import json
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Callable, Union
@@ -82,8 +83,13 @@ async def _rewards(hook: Hook, args: Any, samples: Any) -> Reward | list[Reward]
     is_group = isinstance(samples, (list, tuple))
     group = samples if is_group else [samples]
     if any(getattr(sample, "group_index", None) is None for sample in group):  # evaluation has no groups
+        if (method := (hook.group or {}).get("method")) in ("tournament", "listwise"):
+            message = f"group: samples of an evaluation are in no group, and a {method} compares those of one"
+            raise ValueError(f"{message}: name another function for it, by the data set's custom_rm_path")
         hook = replace(hook, group=None)
-    items = [_item(hook, args, sample) for sample in group]
+    is_whole = is_group and len(group) == int(getattr(args, "n_samples_per_prompt", 0))
+    call = f"{secrets.token_hex(6)}/" if is_whole else ""  # a rollout may be begun anew
+    items = [_item(hook, args, sample, call) for sample in group]
     results = await hook.score(items) if is_group else [await hook.score_one(items[0])]
     rewards = _rewards_of(hook, args, group, results)
     return rewards if is_group else rewards[0]
@@ -113,7 +119,7 @@ def _with_missing(hook: Hook, missing: Any) -> Hook:
     return replace(hook, **changed)
 
 
-def _item(hook: Hook, args: Any, sample: Any) -> dict[str, Any]:
+def _item(hook: Hook, args: Any, sample: Any, call: str) -> dict[str, Any]:
     metadata = sample.metadata if isinstance(sample.metadata, Mapping) else {}
     item = hook.item(without_ending(sample.response or ""), reference=sample.label, prompt=sample.prompt, row=metadata)
     kind = str(metadata.get("rm_type") or getattr(args, "rm_type", None) or "").strip()
@@ -122,7 +128,7 @@ def _item(hook: Hook, args: Any, sample: Any) -> dict[str, Any]:
         item.update(_metadata_fields(kind, metadata))
     if hook.group is None:
         return item
-    name = f"{PROCESS}/{sample.group_index}"
+    name = f"{PROCESS}/{call}{sample.group_index}"
     return hook.member(item, name, str(sample.index), int(args.n_samples_per_prompt))
 
 

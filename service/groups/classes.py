@@ -29,7 +29,7 @@ from service.wire import Result, ScoreItem, encode
 from verifiers.base import MAX_DETAIL_TEXT_CHARS, InvalidItem
 from verifiers.code import told
 from verifiers.commitment.latex import untexted
-from verifiers.commitment.unanswerable import gives_none, says_none
+from verifiers.commitment.unanswerable import gives_none, leaves_open, may_refuse, says_none
 from verifiers.math.solutions import unanswered
 from verifiers.own_answers import STAND_IN
 from verifiers.pace import Pace
@@ -97,6 +97,8 @@ class Partition:
     """Positions whose answer could not be found."""
     unfit: set[int] = field(default_factory=set)
     """Positions whose answer the verifier does not take for a reference: it is right for no task."""
+    vague: set[int] = field(default_factory=set)
+    """Positions whose answer may be a refusal, a hedge or a remark. It may be a title, too: so it is not wrong, and never right."""
     withheld: dict[int, str] = field(default_factory=dict)
     """Positions whose answer does not count, and why: it says that there is none, or has not the form that is asked for."""
     denials: int = 0
@@ -132,12 +134,13 @@ class Partition:
         """Leave out the answers that say in their place that there is none. Where the parameters make that an answer, all
         that say so give the same.
         """
-        is_math = self.group.verifier == "math"
-        blanks = {
-            answer
-            for answer in {*self.answers}
-            if answer is not None and (gives_none(answer) or (is_math and unanswered(untexted(answer))))
-        }
+        answers = {answer for answer in self.answers if answer is not None}
+        is_math, is_qa = self.group.verifier == "math", self.group.verifier == "qa"
+        blanks = {answer for answer in answers if gives_none(answer) or (is_math and unanswered(untexted(answer)))}
+        if is_qa and self.params.get("metric", "exact") == "exact":
+            vague = {answer for answer in answers if leaves_open(answer) or unanswered(untexted(answer))}
+        else:
+            vague = {answer for answer in answers if is_math and may_refuse(answer)}
         denials = {answer for answer in blanks if says_none(text := untexted(answer), text)}
         if self.params.get("unanswerable") is True:
             self.answers = [_UNANSWERABLE if answer in denials else answer for answer in self.answers]
@@ -145,6 +148,7 @@ class Partition:
         else:
             self.denials = sum(answer in denials for answer in self.answers)
         self.withhold(blanks, _NO_ANSWER)
+        self.vague = {at for at, answer in enumerate(self.answers) if answer in vague}
 
     def first_positions(self) -> dict[str, int]:
         """The first position of each answer."""
@@ -173,24 +177,24 @@ class Partition:
         self._unplaced = names
 
     def pairs(self) -> list[Pair]:
-        """The references, each with an answer that is to be compared with it now; none if all is known that will be. A
-        reference is compared with itself, too: nan does not equal nan.
-        """
+        """The references, each with an answer that is to be compared with it now; none if all is known that will be."""
         pairs = self._closing_pairs()
         while self._unplaced and not pairs:
             self._latest = latest = self._unplaced.pop(0)
-            pairs = self._ordered((latest, other) for other in self._open if other != latest)
-            if latest not in self._keyed and not self._is_unfit(latest):
-                pairs.append((latest, latest))
-            pairs = pairs or self._closing_pairs()
+            pairs = self._ordered((latest, other) for other in self._open if other != latest) or self._closing_pairs()
         self._asked += len(pairs)
-        if self._asked > MAX_COMPARISONS * len(self.answers):
-            assert self._latest is not None
+        if self._latest is not None and self._asked > MAX_COMPARISONS * len(self.answers):
             unknown = [self._latest, *self._unplaced]
             self.unsettled.update(at for answer in unknown for at in self._open[answer])
             self.ballots += [self._open[answer] for answer in unknown]
-            self._unplaced, pairs = [], []
-        return pairs
+            self._unplaced, self._latest, pairs = [], None, []
+        return pairs or self._untried()
+
+    def _untried(self) -> list[Pair]:
+        """The answer that may be the majority with itself, if it equals no other one: nan does not equal nan."""
+        largest = min(self.ballots, key=lambda ballot: (-len(ballot), ballot), default=[])
+        alone = [answer for answer in self._open if self._equals[answer] == {answer} and answer not in self._keyed]
+        return self._ordered((answer, answer) for answer in alone if self._open[answer] == largest)
 
     def _closing_pairs(self) -> list[Pair]:
         """What is to be compared of the equals of the latest reference; if nothing is, its ballot is made."""
@@ -228,10 +232,9 @@ class Partition:
         for (reference, answer), result in results.items():
             of_reference.setdefault(reference, {})[answer] = result
         for reference, row in of_reference.items():
-            itself = row.pop(reference, None)
+            itself = row.get(reference)
             is_unequal = itself is not None and itself.status == "ok" and itself.score != 1.0
-            outcomes = [*row.values()] if itself is None else [*row.values(), itself]
-            if is_unequal or all(result.status == "invalid" for result in outcomes):
+            if is_unequal or all(result.status == "invalid" for result in row.values()):
                 self.unfit.update(self._open[reference])
                 continue
             for answer, result in row.items():

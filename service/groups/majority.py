@@ -86,8 +86,9 @@ def result_of(partition: Partition, name: str | int, options: Majority, missing:
     if decision.reason == "no_answers" and partition.group.verifier == "multiple_choice":
         hint = "if labels are not A, B, ..., name them in params.letters or params.choices"
         decision = Decision(None, decision.reason, f"{decision.message}; {hint}")
-    if decision.winner is not None and partition.unfit >= voters:
-        decision = Decision(None, "no_majority", "most responses give an answer that is right for no task")
+    if decision.winner is not None and partition.unfit | partition.vague >= voters:
+        about = "the answer of most responses is right for no task, or a refusal, a hedge or a remark"
+        decision = Decision(None, "no_majority", about)
     if decision.winner is not None and partition.denials > votes[0]:
         decision = Decision(None, "no_majority", f"{partition.denials} responses say that there is no answer")
     classes = {at: number for number, positions in enumerate(partition.classes) for at in positions}

@@ -16,6 +16,7 @@ from service.groups.pairings import Pair
 from service.groups.ratings import BEST, RANKING, WORST, Game, as_score, levelled, rate
 from service.groups.schemas import Group, GroupResult, Member, Tournament
 from service.groups.shown import Shown, history
+from service.scoring.engine import PASSING
 from service.scoring.prepared_item import decoded_params
 from service.wire import Result, ScoreItem, encode
 from verifiers.base import InvalidItem
@@ -25,6 +26,8 @@ Judge = Callable[[Sequence[ScoreItem]], Awaitable[Sequence[Result]]]
 JUDGE: Final = "judge"
 NO_GAME: Final = "no_comparison"
 _MOST_EXPLAINED: Final = 64
+_CIRCLES: Final = 3
+"""Rounds of a circle that a refused response has torn: its own, one of those without a game, and one that closes it."""
 
 
 @dataclass(slots=True)
@@ -75,11 +78,17 @@ class Contest:
     @property
     def is_over(self) -> bool:
         """Whether there is nothing left to compare."""
-        return bool(self.message) or len(self.texts) < pairings.FEWEST or self._rounds == self._last
+        is_refused = bool(self.games) and not any(result.reason in PASSING for _, result in self.faults)
+        is_torn = self._rounds == _CIRCLES - 1 or (self._rounds == 1 and is_refused and bool(self._alone()))
+        rounds = _CIRCLES if self.options.pairs == "circular" and is_torn else self._last
+        return bool(self.message) or len(self.texts) < pairings.FEWEST or self._rounds >= rounds
 
     def next_pairs(self) -> list[Pair]:
         """The pairs of the next round that a judge is asked about."""
         playing = self._playing
+        if self._rounds and self.options.pairs == "circular":
+            self._rounds += 1
+            return [pair for pair in self._closing_pairs() if not self._is_decided(pair)]
         if self.options.pairs != "swiss":
             pairs = self._fixed_pairs()
         elif self._rounds < pairings.usual_rounds(len(playing)):
@@ -118,6 +127,27 @@ class Contest:
         if options.rating != "scores":  # of a circle of two, both pairs are one
             pairs = list({frozenset(pair): pair for pair in reversed(pairs)}.values())[::-1]
         return pairs
+
+    def _alone(self) -> list[int]:
+        """The places of those without a game."""
+        played = {place for game in self.games for place in (game.first, game.second)}
+        return [place for place in self._playing if place not in played]
+
+    def _closing_pairs(self) -> list[Pair]:
+        """Close a torn circle. Who has no game meets somebody else first; who then has none is left out. The games are those
+        of a group without these.
+        """
+        asked = {(game.first, game.second) for game in self.games} | {pair for pair, _ in self.faults}
+        alone = self._alone()
+        if self._rounds < _CIRCLES:
+            others = sorted(self._playing, key=alone.__contains__)
+            pairs = [(place, other) for place in alone for other in others if place != other]
+            fresh = [pair for pair in pairs if asked.isdisjoint((pair, pair[::-1]))]
+            return [*{pair[0]: pair for pair in reversed(fresh)}.values()]
+        self._playing = [place for place in self._playing if place not in alone]
+        circle = [(self._playing[first], self._playing[second]) for first, second in self._fixed_pairs()]
+        self.games = [game for game in self.games if (game.first, game.second) in circle]
+        return [pair for pair in circle if pair not in asked]
 
     def _points(self) -> list[float]:
         """Half of a win less half of a loss: a round without a game counts as a tie does."""
@@ -169,6 +199,8 @@ class Contest:
             return GroupResult.invalid(name, count, self.message)
         if count < pairings.FEWEST:
             return GroupResult.unjudged(name, count, "failed", NO_GAME, "a comparison needs two responses")
+        if self.options.pairs == "circular":  # Elo's ratings go by the order of games
+            self.games.sort(key=lambda game: game.first)
         rated = rate(self.options.rating, count, self.games)
         if self.options.rating == "scores":
             rated = self._with_unasked(rated)

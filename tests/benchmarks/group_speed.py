@@ -111,12 +111,12 @@ async def _post(
 def _swiss(effort: Effort) -> Report:
     """Both tournaments of the same responses, with a judge that has a clear order, and one that errs in a tenth."""
     chance, times = random.Random(53), effort.of(1_000, 200, 5)
-    rows = [_correlation(chance, times, rounds, errs) for rounds in (5, 6) for errs in (0.0, 0.1)]
+    rows = [correlation(chance, times, rounds, errs) for rounds in (5, 6) for errs in (0.0, 0.1)]
     note = f"{_SIZE} responses, Bradley-Terry; the means of Spearman's correlations with the truth"
     return Report("Swiss tournaments beside all pairs", note, rows)
 
 
-def _correlation(chance: random.Random, times: int, rounds: int, errs: float) -> dict[str, Any]:
+def correlation(chance: random.Random, times: int, rounds: int, errs: float) -> dict[str, Any]:
     swiss, whole, calls = list[float](), list[float](), 0
     every, texts = pairings.fixed("all", _SIZE), [str(at) for at in range(_SIZE)]
     for _ in range(times):

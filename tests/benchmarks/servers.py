@@ -69,8 +69,11 @@ def bare(kind: str, cores: Sequence[int]) -> Iterator[Server]:
 
 
 def cpu_s(pids: Sequence[int]) -> float:
-    """CPU seconds these processes have used with all their threads, by the clock of each (clock_getcpuclockid(3))."""
-    return sum(time.clock_gettime(~pid << 3 | _CPU_CLOCK) for pid in pids)
+    """CPU seconds these processes have used with all their threads, by the clock of each (clock_getcpuclockid(3)), and those
+    of their children that have ended, such as workers that were replaced.
+    """
+    ended_s = sum(sum(map(int, _stat(pid)[13:15])) for pid in pids) / os.sysconf("SC_CLK_TCK")
+    return ended_s + sum(time.clock_gettime(~pid << 3 | _CPU_CLOCK) for pid in pids)
 
 
 def rss_mb(pid: int) -> float:

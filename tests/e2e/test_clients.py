@@ -5,6 +5,7 @@ Each script runs in the environment of these packages and prints what the traine
 
 import functools
 import json
+import os
 import re
 import subprocess
 import sys
@@ -20,15 +21,16 @@ pytestmark = pytest.mark.trainers
 
 SCRIPTS = Path(__file__).parent / "clients"
 STAND_INS = SCRIPTS / "stand_ins"
+SLIME = Path(os.environ.get("GRADER_SOURCES", os.devnull)) / "slime"
 ALTERNATING = [0.0, 1.0]
 MAJORITY = [1.0, 1.0, 0.0, 1.0]
 """The rewards of a group of four, in which all but the third give the same answer, which is not the reference."""
 
 
 @functools.lru_cache
-def run(script: str, url: str, *arguments: str, stand_ins: bool = False, environment: str = "clients") -> Any:
-    """What the script prints in its last line."""
-    path = {"PYTHONPATH": str(STAND_INS)} if stand_ins else {}
+def run(script: str, url: str, *arguments: str, beside: Path | None = None, environment: str = "clients") -> Any:
+    """What the script prints in its last line, with the modules of a folder `beside` the environment's."""
+    path = {"PYTHONPATH": str(beside)} if beside else {}
     settings = variables(REWARDLINE_URL=url, RAY_AUTH_MODE="disabled", **path)
     command = [str(python_of(environment)), str(SCRIPTS / script), url, *arguments]
     done = subprocess.run(command, env=settings, capture_output=True, text=True, timeout=300, check=False)
@@ -157,7 +159,7 @@ def test_the_older_rubric_cannot_make_a_number_of_what_was_not_judged(served: Se
 
 
 def test_a_worker_of_roll_returns_what_survives_half_precision(served: Served) -> None:
-    printed = run("roll_workers.py", served.url, stand_ins=True)
+    printed = run("roll_workers.py", served.url, beside=STAND_INS)
     assert printed["method"] == [True, "DP_MP_COMPUTE"]
     assert printed["ranks"] == [3, 8]
     for name, rewards, scores in (
@@ -177,7 +179,7 @@ def test_a_worker_of_roll_returns_what_survives_half_precision(served: Served) -
 
 
 def test_a_worker_of_roll_has_an_explicit_policy_for_failures(served: Served) -> None:
-    printed = run("roll_workers.py", served.url, stand_ins=True)
+    printed = run("roll_workers.py", served.url, beside=STAND_INS)
     assert (printed["lost"], printed["invalid"]) == ("FailedItems", "InvalidItems")
     assert printed["filled"]["metrics"]["rewardline/failed"] == 1.0
     assert printed["judged"]["metrics"]["rewardline/failed"] == 0.0
@@ -187,7 +189,7 @@ def test_a_worker_of_roll_has_an_explicit_policy_for_failures(served: Served) ->
 
 
 def test_an_environment_of_nemo_rl_is_an_actor_whose_failures_are_the_infrastructures(served: Served) -> None:
-    printed = run("nemo_rl_environments.py", served.url, stand_ins=True)
+    printed = run("nemo_rl_environments.py", served.url, beside=STAND_INS)
     judged = printed["judged"]
     assert (judged["rewards"], judged["done"], judged["answers"]) == ([1.0, 0.0], [1.0, 1.0], ["4", "5"])
     assert judged["observations"] == ["Environment: correct", "Environment: incorrect"]
@@ -277,6 +279,18 @@ def test_miles_evaluates_one_by_one_and_not_with_rewards_of_groups(served: Serve
     assert printed["evaluated"] == [1.0, 1.0, 0.0, 0.0]
     assert printed["evaluated_in_groups"][0] == "AssertionError"
     assert printed["evaluated_lost"][0] == "FailedItems"
+
+
+@pytest.mark.skipif(not SLIME.is_dir(), reason="slime publishes no wheel: set GRADER_SOURCES, see docs/graders.md")
+def test_slime_rewards_the_samples_of_a_prompt_together(served: Served) -> None:
+    """One by one, and with `--group-rm`; in an evaluation each by its label."""
+    printed = run("slime_rollouts.py", served.url, beside=SLIME)
+    for raw, normalised in printed["groups"]:
+        assert (raw, normalised) == ([1.0, 0.0, 1.0, 0.0], pytest.approx([0.866, -0.866, 0.866, -0.866], abs=1e-4))
+    assert printed["again"] == [1.0, 0.0, 0.0, 1.0]
+    assert printed["evaluated"] == [1.0, 0.0]
+    assert printed["ranked"][0] == "ValueError"
+    assert "custom_rm_path" in printed["ranked"][1]
 
 
 def test_four_trackers_store_the_curves_of_a_run_and_two_its_alarms(serve: Serve, tmp_path: Path) -> None:

@@ -48,7 +48,8 @@ def test_a_pool_loses_no_row_when_its_actors_and_nodes_are_killed(python: Path) 
         account = outcome[trouble]
         assert account.pop("sent") > 0
         assert account == NONE_AMISS, trouble
-    assert outcome["trainer"] == [0.0, 0.0, 0.0, 1.0, 0.0]
+    scores = [0.0, 0.0, 0.0, 1.0, 0.0]
+    assert outcome["trainer"] == [scores, [*scores, 1.0], [*scores, 1.0]]
     assert not any(each["problems"] for each in outcome["status"].values())
     assert (outcome["stopped"], outcome["left"]) == (sorted(outcome["status"]), {})
     assert "cache_ttl_s" in outcome["refused"]

@@ -59,7 +59,7 @@ def gives_none(answer: str) -> bool:
     sentence = Sentence(text, 0, len(text), "")
     clause = judged(sentence, 0, len(sentence.words))
     is_unsure = clause is not None and Slot.UNSURE in clause.slots
-    return is_unsure or says_none(text, text) or _only_names(sentence) or _declines(sentence)
+    return is_unsure or says_none(text, text) or _only_names(sentence) or _refusals(sentence) == _REFUSALS
 
 
 _AROUND_NAMES = _BESIDE | {Kind.RIGHT, Kind.FIND, Kind.COMPLEMENT}
@@ -76,7 +76,28 @@ def _only_names(sentence: Sentence) -> bool:
     return is_named and all(index in names or text in listed("form") for index, text in words)
 
 
-def _declines(sentence: Sentence) -> bool:
-    """Whether the speaker turns to the reader and denies something of himself: "I'm sorry, but I can't help with that"."""
+_OPEN = frozenset([Kind.OR, Kind.MAYBE, Kind.NOT, Kind.NO])
+_REFUSALS = frozenset([Kind.BUT, Kind.NOT])
+
+
+def _refusals(sentence: Sentence) -> frozenset[Kind]:
+    """How the speaker denies something of himself, by one or both: "I'm sorry, but I can't help with that"."""
     is_of_speaker = any(part.slot == "by" for part in parts("slip", sentence.words))
-    return is_of_speaker and {Kind.BUT, Kind.NOT} <= {cue.kind for cue in sentence.cues}
+    return _REFUSALS.intersection(cue.kind for cue in sentence.cues) if is_of_speaker else frozenset()
+
+
+def may_refuse(answer: str) -> bool:
+    """Whether the speaker may deny something of himself: "I cannot solve this". Some titles do, too."""
+    text = untexted(answer)[:_TAIL_CHARS]
+    return not any(map(str.isdigit, text)) and bool(_refusals(Sentence(text, 0, len(text), "")))
+
+
+def leaves_open(answer: str) -> bool:
+    """Whether the words of an answer may leave a question open: they refuse, ask, deny, name several answers, or stand in
+    brackets as what is to be filled in. Less than a hundredth of the answers of NQ and TriviaQA do so, too.
+    """
+    text = answer[:_TAIL_CHARS].strip()
+    edges = unicodedata.category(text[0]) + unicodedata.category(text[-1]) if text else ""
+    sentence = Sentence(text, 0, len(text), "")
+    is_open = not _OPEN.isdisjoint(cue.kind for cue in sentence.cues) or bool(_refusals(sentence))
+    return is_open or "?" in text or edges == "PsPe"

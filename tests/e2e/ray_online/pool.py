@@ -20,9 +20,14 @@ TRAINER = """if True:
     import sys
     sys.modules["service"] = None  # as where no server is installed
     from rewardline.hook import Hook
-    hook = Hook(verifier="math")
-    rows = [hook.item(f"\\\\boxed{{{at}}}", reference="3") for at in range(5)]
-    print([each.score for each in hook.score_blocking(rows)])
+    hook, voting = Hook(verifier="math"), Hook(verifier="math", group={"method": "majority"})
+    texts = [f"\\\\boxed{{{at}}}" for at in range(5)]
+    rows = [hook.item(text, reference="3") for text in texts]
+    votes = [voting.item(text, prompt="2+1=") for text in (*texts, texts[3])]
+    whole = {"verifier": "math", "responses": [*texts, texts[3]]}
+    [group] = hook.blocking_client().score_groups([whole], method="majority")
+    scores = [each.score for each in hook.score_blocking(rows)]
+    print([scores, [each.reward for each in voting.score_blocking(votes)], [each["reward"] for each in group["members"]]])
 """
 
 

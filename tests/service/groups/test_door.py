@@ -120,9 +120,26 @@ def test_the_order_of_responses_changes_no_class(served: Any, verifier: str, res
     assert len(by_response) == 1
 
 
-@pytest.mark.parametrize("other", ["1", "x+"])
-def test_what_is_right_for_no_task_is_no_majority(served: Any, other: str) -> None:
-    [group] = groups_of(served, {"verifier": "math", "responses": boxed("x+", "x+", other)}, method="majority")
+@table(
+    ("verifier", "common", "other"),
+    [
+        ("math", "x+", "1"),
+        ("math", "x+", "x+"),
+        ("math", "\\text{I cannot solve this}", "1"),
+        ("qa", "I cannot assist with that request.", "Paris"),
+        ("qa", "Lo siento, pero no puedo ayudar con eso.", "Paris"),
+        ("qa", "抱歉，我无法帮助您。", "Paris"),
+        ("qa", "Paris or London", "Paris"),
+        ("qa", "not Paris", "Paris"),
+        ("qa", "Could you provide more context?", "Paris"),
+        ("qa", "TODO", "Paris"),
+        ("qa", "[insert name here]", "Paris"),
+    ],
+)
+def test_what_is_right_for_no_task_or_may_be_a_refusal_is_no_majority(
+    served: Any, verifier: str, common: str, other: str
+) -> None:
+    [group] = groups_of(served, {"verifier": verifier, "responses": boxed(common, common, other)}, method="majority")
     assert (rewards(group), group["reason"]) == ([None] * 3, "no_majority")
     assert "right for no task" in group["message"]
 

@@ -22,6 +22,7 @@ from service.groups.majority import decide, entropy, result_of
 from service.groups.ratings import Game
 from service.groups.schemas import Group, Majority, Terms, Tournament
 from service.groups.tournament import Contest
+from tests.benchmarks.group_speed import correlation
 from tests.service.advantages.test_advantages import of
 from tests.tables import table
 
@@ -265,6 +266,14 @@ def test_nobody_is_mostly_shown_first_in_swiss_rounds() -> None:
         assert max(map(abs, leads)) <= 2
 
 
+@pytest.mark.parametrize("errs", [0.0, 0.1])
+def test_a_swiss_tournament_orders_as_all_pairs_do_with_two_fifths_of_the_calls(errs: float) -> None:
+    """Of sixteen responses, with a judge that errs in so many pairs."""
+    outcome = correlation(random.Random(53), 200, 6, errs)
+    assert outcome["share of calls"] <= 0.4
+    assert outcome["ratio"] >= 0.95
+
+
 def test_games_beyond_the_rounds_are_where_results_conflict() -> None:
     """That 5 beats 3 contradicts 4, who beats 5; all others play as 0 > 1 > 2 > 3 > 4 > 5 says."""
     games = [*played([6, 5, 4, 3, 2, 1], [(0, 1), (1, 2), (2, 3), (4, 5), (0, 2)]), Game(3, 5, 0.0)]
@@ -362,6 +371,10 @@ def test_comparisons_are_bounded(different: int, expected: str) -> None:
     partition, asked = partitioned(answers, lambda first, second: int(first) % different == int(second) % different)
     assert asked <= 12 * 128
     assert result_of(partition, 0, Majority(), 0).reason == expected
+
+
+def test_only_a_majority_that_equals_no_other_answer_is_compared_with_itself() -> None:
+    assert [partitioned("aab", lambda *_, same=same: same)[1] for same in (True, False)] == [1, 2]
 
 
 def test_any_equality_makes_the_same_of_any_order_and_pays_only_equals() -> None:

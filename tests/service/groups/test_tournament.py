@@ -180,6 +180,18 @@ def test_an_unparseable_comparison_is_dropped_and_counted(judged: Served, grader
     assert {(member["status"], member["reason"]) for member in found["members"]} == {("failed", "judge_unparseable")}
 
 
+@pytest.mark.parametrize("places", [(1,), (1, 3), (2, 3)])
+def test_a_refused_response_takes_no_neighbour_with_it(judged: Served, grader: Grader, places: Sequence[int]) -> None:
+    """The others have the numbers of a group without those that the judge does not read."""
+    grader.answer = lambda sections: "no" if any("secret" in text for text in sections.values()) else honest(sections)
+    texts = ["x" * (1 + 7 * at % 6) for at in range(6)]
+    mixed = [f"secret {text}" if at in places else text for at, text in enumerate(texts)]
+    others = [at for at in range(6) if at not in places]
+    found = rewards(played(judged, mixed))
+    assert [found[at] for at in others] == rewards(played(judged, [texts[at] for at in others]))
+    assert [found[at] for at in places] == [None] * len(places)
+
+
 def test_a_response_without_text_loses_and_nobody_is_asked(judged: Served, grader: Grader) -> None:
     found = played(judged, ["", "x", "<think>never ends"], pairs="all")
     assert rewards(found) == pytest.approx([-0.5, 1.0, -0.5])
