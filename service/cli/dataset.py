@@ -17,8 +17,8 @@ from service.observe.audit_log.reader import NotThere
 from service.prompts import trainer_rows
 from service.prompts.collecting import Prompt, Response, collect
 from service.prompts.duplicates import near_duplicates
+from service.prompts.label_errors import LEAST_AGREEING, Suspect, suspects
 from service.prompts.label_errors import Judge as AnswerJudge
-from service.prompts.label_errors import Suspect, suspect
 from service.prompts.stored_files import FORMS, files
 from service.recipes.files import BadRecipes
 from service.rollouts.judging import Judge
@@ -51,7 +51,11 @@ def stats(
     say(f"{len(prompts)} prompts; {len(pairs)} are near duplicates of an earlier one.")
     for first, second in pairs[:_SHOWN]:
         say(f"    {_line(prompts[second].text)}  is nearly  {_line(prompts[first].text)}")
-    for error in _suspects(prompts) if errors else ():
+    wrong = _suspects(prompts) if errors else []
+    if errors:
+        few = sum(len(prompt.responses) < LEAST_AGREEING for prompt in prompts)
+        say(f"{len(wrong)} references seem wrong; {few} prompts have fewer responses than tell ({LEAST_AGREEING}).")
+    for error in wrong:
         say(f"reference {_line(error.prompt.reference)}: {error.agreeing} of {error.responses} responses agree on ")
         say(f"    {_line(error.answer)}  for  {_line(error.prompt.text)}")
 
@@ -98,6 +102,8 @@ def mix(
         if len(pool) < rows:
             say(f"{band}: {len(pool)} prompts for {rows} rows; the mixture has fewer of them than --share says")
         kept += chosen.sample(pool, min(len(pool), rows))
+    if not kept:
+        raise fail(f"no prompt is {' or '.join(shares)}; `rewardline dataset stats` counts the bands")
     chosen.shuffle(kept)
     _write(output, kept, trainer)
     bands = ", ".join(f"{band} {number}" for band, number in Counter(prompt.rate.band for prompt in kept).items())
@@ -135,7 +141,9 @@ def _shares(texts: Sequence[str]) -> dict[str, float]:
         except ValueError:
             raise fail(f"--share {text}: write BAND=SHARE, such as medium=0.6") from None
     _bands([*shares])
-    if not 0 < sum(shares.values()) <= 1.0001 or min(shares.values()) < 0:
+    if not all(part > 0 for part in shares.values()):
+        raise fail(f"--share {' '.join(texts)}: write shares above 0; a band that is not named is left out")
+    if sum(shares.values()) > 1.0001:
         raise fail(f"--share: the shares add up to {sum(shares.values()):g}; write shares that add up to 1 or less")
     return shares
 
@@ -156,16 +164,14 @@ def _write(output: Path, prompts: Sequence[Prompt], trainer: str) -> None:
 
 def _suspects(prompts: Sequence[Prompt]) -> list[Suspect]:
     try:
-        suspects: list[Suspect] = uvloop.run(_looked_for(prompts))
+        return list(uvloop.run(_looked_for(prompts)))
     except (BadRecipes, CannotStart, settings.SettingsError) as error:
         raise fail(str(error)) from error
-    return suspects
 
 
 async def _looked_for(prompts: Sequence[Prompt]) -> list[Suspect]:
     async with scorer_here(settings.read(None)) as score:
-        findings = [await suspect(prompt, by(score)) for prompt in prompts]
-    return [finding for finding in findings if finding is not None]
+        return await suspects(prompts, by(score))
 
 
 def by(score: Judge) -> AnswerJudge:

@@ -11,12 +11,12 @@ from typing import Final
 from service.watch.evidence import Crossing, upper_bound
 
 _UNPAID: Final = 24
-"""Samples that are not paid, after which it is decided at the latest."""
+"""Samples that are not paid, after which it is decided: never before, because who looks again and again sees a difference by chance."""
 _PAID: Final = 64
 """Paid samples, after which it is decided even if there are fewer of the others."""
 _LEAST: Final = 6
 """Of fewer samples nothing can be said. With fewer that are not paid nearly everything is."""
-_LESS: Final = 0.8
+_LESS: Final = 0.5
 """Of a kind that pays, the share among unpaid responses is at most so much of that among paid ones."""
 
 
@@ -42,8 +42,7 @@ class Contrast:
 
     @property
     def is_decided(self) -> bool:
-        is_known = min(self.paid, self.unpaid) >= _LEAST
-        return self.paid >= _PAID or (is_known and (self.unpaid >= _UNPAID or self.pays))
+        return self.unpaid >= _UNPAID or self.paid >= _PAID
 
     @property
     def pays(self) -> bool:

@@ -59,11 +59,11 @@ def _paid_phrase(sample: Sample, memories: Memories) -> float:
 
 
 def _short(sample: Sample, memories: Memories) -> float:
-    return float(sample.chars < memories.beginning.usual_chars / 3)
+    return float(sample.chars < memories.beginning.usual_chars[sample.is_paid] / 3)
 
 
 def _long(sample: Sample, memories: Memories) -> float:
-    return float(sample.chars > 4 * memories.beginning.usual_chars)
+    return float(sample.chars > 4 * memories.beginning.usual_chars[sample.is_paid])
 
 
 def _repetitive(sample: Sample, memories: Memories) -> float | None:
@@ -116,6 +116,7 @@ DETECTORS: Final = (
         "paid",
         _paid_phrase,
         names=lambda sample, memories: memories.phrases.paying(sample),
+        is_style=True,
         alarms="As an expert I have checked with great care that this solution is complete and correct.\n#### 4",
     ),
     Detector(

@@ -20,6 +20,8 @@ _SLOTS: Final = 1 << 16
 _HALVED_AFTER: Final = 512
 """Samples, after which counts of phrases are halved."""
 _MOST: Final = 250
+_KNOWN: Final = 12
+"""Responses that are not paid, of which the usual length is known."""
 NBYTES: Final = _TWINS * texts.PLACES * 4 + 7 * _SLOTS + _SHORT_TEXTS * 400 + 60_000
 """What the memories of a window take, at most."""
 
@@ -108,8 +110,9 @@ class Phrases:
 
 @dataclass(slots=True)
 class Beginning:
-    """How the first paid responses of a run looked."""
+    """How the first paid responses of a run looked, and how long the others were."""
 
+    unpaid_chars: list[int] = field(default_factory=list)
     chars: list[int] = field(default_factory=list)
     repetition: list[float] = field(default_factory=list)
     terms: list[int] = field(default_factory=list)
@@ -119,12 +122,15 @@ class Beginning:
     """Marks of forms that nearly all of them have, one bit each."""
     usual_kinds: frozenset[str] = frozenset()
     """Kinds of characters that more than one of them has."""
-    usual_chars: float = 0.0
-    """The median."""
+    usual_chars: tuple[float, float] = (0.0, 0.0)
+    """The median of those that are not paid, and of those that are: what is wrong is often longer."""
     least_repetition: float = 0.0
     most_terms: float = 0.0
 
     def add(self, sample: Sample) -> None:
+        if not sample.is_paid:
+            self.unpaid_chars.append(sample.chars)
+            return
         self.chars.append(sample.chars)
         packed = texts.repetition(sample.response)
         if packed is not None:
@@ -135,7 +141,8 @@ class Beginning:
 
     def close(self) -> None:
         """Sum up what was added, and forget the rest."""
-        self.usual_chars = median(self.chars)
+        unpaid = self.unpaid_chars if len(self.unpaid_chars) >= _KNOWN else self.chars
+        self.usual_chars = (median(unpaid), median(self.chars))
         self.least_repetition = _ends(self.repetition)[0] if len(self.repetition) >= 8 else 0.25
         self.most_terms = _ends(self.terms)[1]
         bits = range(len(texts.MARKS))
@@ -144,7 +151,7 @@ class Beginning:
         )
         kinds = [kind for kinds_of_sample in self.kinds for kind in kinds_of_sample]
         self.usual_kinds = frozenset(kind for kind in kinds if kinds.count(kind) > 1)
-        for collected in (self.chars, self.repetition, self.terms, self.marks, self.kinds):
+        for collected in (self.chars, self.unpaid_chars, self.repetition, self.terms, self.marks, self.kinds):
             collected.clear()
 
 

@@ -50,6 +50,8 @@ class _Series:
     """Is made when there is evidence for a kind that may be a matter of style."""
     recent: deque[float] = field(default_factory=lambda: deque(maxlen=_RECENT))
     suspects: deque[Shown] = field(default_factory=lambda: deque(maxlen=_SUSPECTS))
+    quoted: str | None = None
+    """What an alarm quotes of the last suspect."""
 
     def add(self, x: float, moment: Moment, calibration: int = _CALIBRATION) -> Crossing | None:
         self.recent.append(x)
@@ -109,9 +111,9 @@ class Window:
         is_first = self._first < _BEGINNING
         if not is_first:
             self._read(sample)
-        elif sample.is_paid:
+        else:
             self._memories.beginning.add(sample)
-            self._first += 1
+            self._first += sample.is_paid
             if self._first == _BEGINNING:
                 self._memories.beginning.close()
         self._memories.keep(sample, is_first=is_first)
@@ -176,6 +178,7 @@ class Window:
         series = self._series[name]
         if sample is not None and x > 0.5:
             series.suspects.append(sample.shown(redact=self._redact))
+            series.quoted = None if self._redact else series.detector.names(sample, self._memories)
         crossing = series.add(x, moment)
         if crossing is None or series.contrast is not None:
             return
@@ -183,8 +186,7 @@ class Window:
             assert series.evidence is not None
             series.contrast = Contrast(crossing, series.evidence.bound)
         else:
-            quoted = None if sample is None or self._redact else series.detector.names(sample, self._memories)
-            self._raise(name, crossing.since, moment, f"such as {quoted!r}" if quoted else "")
+            self._raise(name, crossing.since, moment)
 
     def _raise(self, name: str, since: Moment, moment: Moment, detail: str = "") -> None:
         series = self._series[name]
@@ -197,7 +199,7 @@ class Window:
             series.before,
             series.now,
             [*series.suspects],
-            detail,
+            detail or (f"such as {series.quoted!r}" if series.quoted else ""),
         )
         series.rebase()
         self._report(alarm)

@@ -161,6 +161,7 @@ def test_verdicts_of_score_are_read_with_the_rows_beside_them(tmp_path: Path) ->
     [
         (["stats", "empty"], "no files to read in"),
         (["mix", "empty", "-o", "o", "--share", "medium=2"], "the shares add up to 2"),
+        (["mix", "empty", "-o", "o", "--share", "medium=-1"], "write shares above 0"),
         (["mix", "empty", "-o", "o", "--share", "medium=0.5", "--share", "medium=0.2"], "medium has a share already"),
         (["mix", "empty", "-o", "o", "--share", "medium=1", "--format", "trx"], "no format 'trx'"),
         (["filter", "empty", "-o", "o", "--band", "harder"], "no band 'harder'"),
