@@ -142,6 +142,8 @@ def _allowed(text: str | None) -> Any:
     if match is None or (not match[2] and "." in match[1]):
         raise BadInput(f"--max-flips {text}: write a share with a percent sign, such as 0.1%, or a whole number")
     number = float(match[1])
+    if match[2] and number > 100:
+        raise BadInput(f"--max-flips {text}: write a share of 100% or less")
     return (lambda compared: compared * number / 100) if match[2] else (lambda compared: number)
 
 

@@ -59,11 +59,11 @@ def _paid_phrase(sample: Sample, memories: Memories) -> float:
 
 
 def _short(sample: Sample, memories: Memories) -> float:
-    return float(sample.chars < memories.beginning.usual_chars[sample.is_paid] / 3)
+    return float(sample.chars < memories.beginning.usual(sample, max) / 3)
 
 
 def _long(sample: Sample, memories: Memories) -> float:
-    return float(sample.chars > 4 * memories.beginning.usual_chars[sample.is_paid])
+    return float(sample.chars > 4 * memories.beginning.usual(sample, min))
 
 
 def _repetitive(sample: Sample, memories: Memories) -> float | None:

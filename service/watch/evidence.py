@@ -74,15 +74,17 @@ class Evidence:
         self._since = [Moment()] * len(_BETS)
 
     def add(self, x: float, moment: Moment) -> None:
+        self.count += 1
         gain = x / self.bound - 1.0
         logs = self._logs
+        if gain <= 0.0 and max(logs) <= 0.0:
+            return  # all stakes begin anew with the next number in any case
         for at, part in enumerate(_BETS):
             log = logs[at]
             if log <= 0.0:
                 log = 0.0
                 self._since[at] = moment
             logs[at] = log + math.log1p(part * gain)
-        self.count += 1
 
     @property
     def log_value(self) -> float:

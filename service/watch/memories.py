@@ -1,7 +1,7 @@
 """What a window remembers of paid responses: twins, phrases, and how the first ones looked. All of it has a fixed size."""
 
 from collections import OrderedDict, deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Final
@@ -122,8 +122,9 @@ class Beginning:
     """Marks of forms that nearly all of them have, one bit each."""
     usual_kinds: frozenset[str] = frozenset()
     """Kinds of characters that more than one of them has."""
-    usual_chars: tuple[float, float] = (0.0, 0.0)
-    """The median of those that are not paid, and of those that are: what is wrong is often longer."""
+    usual_chars: float = 0.0
+    """The median."""
+    usual_unpaid_chars: float = 0.0
     least_repetition: float = 0.0
     most_terms: float = 0.0
 
@@ -139,10 +140,14 @@ class Beginning:
         self.marks.append(texts.marks(sample.response))
         self.kinds.append(texts.kinds_of_characters(sample.response))
 
+    def usual(self, sample: Sample, choose: Callable[[float, float], float]) -> float:
+        """The usual length of responses like this one. Wrong ones are often longer, so that for them one of both is chosen."""
+        return self.usual_chars if sample.is_paid else choose(self.usual_chars, self.usual_unpaid_chars)
+
     def close(self) -> None:
         """Sum up what was added, and forget the rest."""
-        unpaid = self.unpaid_chars if len(self.unpaid_chars) >= _KNOWN else self.chars
-        self.usual_chars = (median(unpaid), median(self.chars))
+        self.usual_chars = median(self.chars)
+        self.usual_unpaid_chars = median(self.unpaid_chars if len(self.unpaid_chars) >= _KNOWN else self.chars)
         self.least_repetition = _ends(self.repetition)[0] if len(self.repetition) >= 8 else 0.25
         self.most_terms = _ends(self.terms)[1]
         bits = range(len(texts.MARKS))
