@@ -4,14 +4,14 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 import uvloop
 from rich.table import Table
 
 from service import settings
-from service.cli.console import fail, out, say
+from service.cli.console import fail, one_line, out, say
 from service.cli.local_scorer import scorer_here
 from service.observe.audit_log.reader import NotThere
 from service.prompts import trainer_rows
@@ -30,7 +30,7 @@ app = typer.Typer(no_args_is_help=True, help="Pass rates, wrong references and d
 _SHOWN = 20
 _Places = Annotated[list[Path], typer.Argument(metavar="FILE|DIR...", help="Audit logs, or verdicts of `score`.")]
 _Output = Annotated[Path, typer.Option("-o", "--output", help="The Parquet file to write.")]
-_Trainer = Annotated[str, typer.Option("--format", help="verl, trl or prime-rl.")]
+_Trainer = Annotated[Literal["verl", "trl", "prime-rl"], typer.Option("--format", help="Whose columns.")]
 _Seed = Annotated[int, typer.Option(help="The same seed chooses the same rows.")]
 
 
@@ -41,6 +41,7 @@ def stats(
 ) -> None:
     """Show how many prompts are solved how often, near duplicates, and with --errors references that seem wrong."""
     prompts = _collected(paths)
+    impossible = Counter(prompt.why_impossible for prompt in prompts if prompt.why_impossible)
     table = Table("band", "prompts", "responses", "mean pass rate")
     for band in BANDS:
         rates = [prompt.rate for prompt in prompts if prompt.rate.band == band]
@@ -49,15 +50,17 @@ def stats(
     out.print(table)
     pairs = near_duplicates([prompt.text for prompt in prompts])
     say(f"{len(prompts)} prompts; {len(pairs)} are near duplicates of an earlier one.")
+    for why, number in impossible.most_common():
+        say(f"{number} rows are impossible: no response to them can be judged ({why}).")
     for first, second in pairs[:_SHOWN]:
-        say(f"    {_line(prompts[second].text)}  is nearly  {_line(prompts[first].text)}")
+        say(f"    {one_line(prompts[second].text)}  is nearly  {one_line(prompts[first].text)}")
     wrong = _suspects(prompts) if errors else []
     if errors:
         few = sum(len(prompt.responses) < LEAST_AGREEING for prompt in prompts)
         say(f"{len(wrong)} references seem wrong; {few} prompts have fewer responses than tell ({LEAST_AGREEING}).")
     for error in wrong:
-        say(f"reference {_line(error.prompt.reference)}: {error.agreeing} of {error.responses} responses agree on ")
-        say(f"    {_line(error.answer)}  for  {_line(error.prompt.text)}")
+        say(f"reference {one_line(error.prompt.reference)}: {error.agreeing} of {error.responses} responses agree on ")
+        say(f"    {one_line(error.answer)}  for  {one_line(error.prompt.text)}")
 
 
 @app.command("filter")
@@ -70,14 +73,13 @@ def filter_rows(
 ) -> None:
     """Write the prompts that teach, each once: without those that are always or never solved, and near duplicates."""
     bands = _bands(band or ["hard", "medium", "easy"])
-    _check_trainer(trainer)
     prompts = _collected(paths)
     twins = {second for _, second in near_duplicates([prompt.text for prompt in prompts])}
     wrong = {id(error.prompt) for error in _suspects(prompts)} if errors else set()
     rows = [
         prompt
         for at, prompt in enumerate(prompts)
-        if prompt.rate.band in bands and at not in twins and id(prompt) not in wrong
+        if prompt.rate.band in bands and at not in twins and id(prompt) not in wrong and not prompt.why_impossible
     ]
     _write(output, rows, trainer)
     say(f"{output}: {len(rows)} of {len(prompts)} prompts; {len(twins)} near duplicates, {len(wrong)} wrong references")
@@ -94,11 +96,11 @@ def mix(
 ) -> None:
     """Write a mixture of bands of difficulty."""
     shares = _shares(share)
-    _check_trainer(trainer)
     prompts, chosen = _collected(paths), random.Random(seed)  # noqa: S311  # it chooses rows
+    possible = [prompt for prompt in prompts if not prompt.why_impossible]
     kept: list[Prompt] = []
     for band, part in shares.items():
-        pool, rows = [prompt for prompt in prompts if prompt.rate.band == band], round(part * count)
+        pool, rows = [prompt for prompt in possible if prompt.rate.band == band], round(part * count)
         if len(pool) < rows:
             say(f"{band}: {len(pool)} prompts for {rows} rows; the mixture has fewer of them than --share says")
         kept += chosen.sample(pool, min(len(pool), rows))
@@ -148,11 +150,6 @@ def _shares(texts: Sequence[str]) -> dict[str, float]:
     return shares
 
 
-def _check_trainer(trainer: str) -> None:
-    if trainer not in trainer_rows.TRAINERS:
-        raise fail(f"no format {trainer!r}; there are {', '.join(trainer_rows.TRAINERS)}")
-
-
 def _write(output: Path, prompts: Sequence[Prompt], trainer: str) -> None:
     try:
         trainer_rows.write(output, prompts, trainer)
@@ -194,8 +191,3 @@ def _named(prompt: Prompt) -> dict[str, object]:
     elif "verifier" in fields:
         fields = {name: fields[name] for name in ("verifier", "params") if name in fields}
     return {**fields, "prompt": prompt.text} if prompt.text else fields
-
-
-def _line(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= 80 else line[:79] + "…"

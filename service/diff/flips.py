@@ -91,6 +91,14 @@ class Flip:
         }
 
 
+def summary(verdict: Mapping[str, Any]) -> str:
+    """A verdict in a line."""
+    score = "no score" if verdict["score"] is None else f"{verdict['score']:g}"
+    return " ".join(
+        str(part) for part in (verdict["status"], score, verdict["reason"], verdict.get("extracted")) if part
+    )
+
+
 def _shown(value: Any) -> str | None:
     """The beginning and the end of a text: an answer stands at the end."""
     if value is None:

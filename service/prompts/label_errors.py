@@ -13,7 +13,6 @@ to be wrong so many are named that the expected share of right ones among them s
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from itertools import product
 from math import lgamma
 from typing import Final, NamedTuple
 
@@ -25,7 +24,7 @@ from service.watch.samples import PAID
 from service.watch.texts import MANY_WORDS
 
 LEAST_AGREEING: Final = 6
-_RIGHT_SHARE: Final = 0.95
+_RIGHT_SHARE: Final = 0.93
 """The expected share of wrong references among those that are named."""
 _LEAST_DOUBT: Final = 0.5
 _ERRORS: Final = 0.03
@@ -115,20 +114,24 @@ def doubts(fitted: Sequence[Votes], kinds: float, weighed: Sequence[Votes] | Non
         weighed: Votes on the same prompts that are counted otherwise.
     """
     counts = _Counts(fitted, max(1.0, kinds - 1))
-    rates = {rate: counts.rates(*rate) for rate in _RATES}
-    spreads = {spread: counts.spreads(spread) for spread in _SPREADS}
-
-    def likelihood(policy: tuple[tuple[float, float], float]) -> float:
-        rate, spread = policy
-        right, wrong = rates[rate] + spreads[spread]
-        return float(np.logaddexp(np.log(1 - _ERRORS) + right, np.log(_ERRORS) + wrong).sum())
-
-    rate, spread = max(product(_RATES, _SPREADS), key=likelihood)
+    scattered = [(spread, counts.spreads(spread)) for spread in _SPREADS]
+    fits = (
+        (_likelihood(known + wrong), rate, spread)
+        for rate in _RATES
+        for known in [counts.rates(*rate)]
+        for spread, wrong in scattered
+    )
+    _, rate, spread = max(fits)
     if weighed is not None:
         counts = _Counts(weighed, max(1.0, kinds - 1))
     right, wrong = counts.rates(*rate) + counts.spreads(spread)
     odds = np.log(_ERRORS / (1 - _ERRORS)) + wrong - right
     return [float(doubt) for doubt in 1 / (1 + np.exp(-np.clip(odds, -50, 50)))]
+
+
+def _likelihood(readings: Numbers) -> float:
+    right, wrong = readings
+    return float(np.logaddexp(np.log(1 - _ERRORS) + right, np.log(_ERRORS) + wrong).sum())
 
 
 class _Counts:

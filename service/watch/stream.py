@@ -247,17 +247,16 @@ class Stream:
         counts = Counter(batch.judges)
         windows = {judge: self._window(finished, judge) for judge in counts if judge is not None}
         first = {judge: window.items for judge, window in windows.items()}
+        last_items = dict(zip(batch.judges, finished.items, strict=True))
         for judge, window in windows.items():
-            step = step_of(
-                finished.items[batch.judges.index(judge)].metadata
-            )  # the texts of a batch may all stay unread
+            step = step_of(last_items[judge].metadata)  # the texts of a batch may all stay unread
             window.step = window.step if step is None else step
         for number, at in enumerate(batch.sampled):
-            judge = batch.judges[at]
+            paid_by = batch.judges[at]
             record = record_of(finished, at, moment, _RULES)
-            sample = None if record is None or judge is None else sample_of(record, first[judge] + at)
-            if sample is not None and judge is not None:
-                windows[judge].take(sample)
+            sample = None if record is None or paid_by is None else sample_of(record, first[paid_by] + at)
+            if sample is not None and paid_by is not None:
+                windows[paid_by].take(sample)
                 self.counts["sampled"] += 1
             if number % _SLICE == _SLICE - 1:
                 time.sleep(_PAUSE_S)
