@@ -49,16 +49,15 @@ def collect(paths: Sequence[Path]) -> tuple[dict[tuple[str, str], Prompt], list[
     damaged: list[str] = []
     for record in _records(files(paths), damaged):
         text, reference = _text(record.get("prompt")), _text(record.get("reference"))
-        score = record.get("score")
-        is_invalid = record.get("status") == "invalid"
-        if not (text or reference) or not (is_invalid or isinstance(score, int | float)):
+        score = value if isinstance(value := record.get("score"), int | float) else None
+        if not (text or reference) or (score is None and record.get("status") != "invalid"):
             continue
         prompt = prompts.get((text, reference))
         if prompt is None:
             names = ("verifier", "recipe", "params", "domain", "data_source", "tag")
             fields = {name: record[name] for name in names if record.get(name)}
             prompt = prompts[text, reference] = Prompt(text, reference, fields, PassRate(text[:200]))
-        if is_invalid:
+        if score is None:
             prompt.why_impossible = str(record.get("reason") or "invalid")
             continue
         prompt.rate.add([float(score)], _step(record))

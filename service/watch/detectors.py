@@ -77,7 +77,6 @@ DETECTORS: Final = (
         "a phrase that came up in this run pays nearly always, where other responses often do not",
         lambda sample, memories: memories.phrases.paying(sample) is not None,
         names=lambda sample, memories: memories.phrases.paying(sample),
-        is_style=True,
     ),
     Detector(
         "short",

@@ -139,6 +139,17 @@ def test_lengths_are_told_where_a_run_begins_with_mixed_ones(name: str, response
     assert name in {alarm.detector for alarm in alarms}
 
 
+def test_where_wrong_responses_are_longer_and_all_become_short_it_is_a_shift() -> None:
+    alarms: list[Alarm] = []
+    window, rng = Window(Whose("t", "r", "math"), alarms.append), random.Random(7)
+    for at in range(1000):
+        length = rng.randrange(70, 90) // (10 if at > 400 else 1)
+        window.take(sample(at, "so 3 + 4 = 7, " * length, prompt=str(at), reference="9"))
+        window.take(sample(at, "so 3 + 4 = 7, " * 5 * length, 0.0, prompt=str(at), reference="9"))
+    assert "short" not in {alarm.detector for alarm in alarms}
+    assert "short" in window.shifts
+
+
 def test_redacted_alarms_hold_no_texts() -> None:
     alarms: list[Alarm] = []
     window = Window(Whose("t", "r", "math"), alarms.append, redact=True)
