@@ -73,13 +73,13 @@ def filter_rows(
 ) -> None:
     """Write the prompts that teach, each once: without those that are always or never solved, and near duplicates."""
     bands = _bands(band or ["hard", "medium", "easy"])
-    prompts = _collected(paths)
+    prompts = _usable(_collected(paths))
     twins = {second for _, second in near_duplicates([prompt.text for prompt in prompts])}
     wrong = {id(error.prompt) for error in _suspects(prompts)} if errors else set()
     rows = [
         prompt
         for at, prompt in enumerate(prompts)
-        if prompt.rate.band in bands and at not in twins and id(prompt) not in wrong and not prompt.why_impossible
+        if prompt.rate.band in bands and at not in twins and id(prompt) not in wrong
     ]
     _write(output, rows, trainer)
     say(f"{output}: {len(rows)} of {len(prompts)} prompts; {len(twins)} near duplicates, {len(wrong)} wrong references")
@@ -96,11 +96,10 @@ def mix(
 ) -> None:
     """Write a mixture of bands of difficulty."""
     shares = _shares(share)
-    prompts, chosen = _collected(paths), random.Random(seed)  # noqa: S311  # it chooses rows
-    possible = [prompt for prompt in prompts if not prompt.why_impossible]
+    prompts, chosen = _usable(_collected(paths)), random.Random(seed)  # noqa: S311  # it chooses rows
     kept: list[Prompt] = []
     for band, part in shares.items():
-        pool, rows = [prompt for prompt in possible if prompt.rate.band == band], round(part * count)
+        pool, rows = [prompt for prompt in prompts if prompt.rate.band == band], round(part * count)
         if len(pool) < rows:
             say(f"{band}: {len(pool)} prompts for {rows} rows; the mixture has fewer of them than --share says")
         kept += chosen.sample(pool, min(len(pool), rows))
@@ -124,6 +123,13 @@ def _collected(paths: Sequence[Path]) -> list[Prompt]:
     if not prompts:
         raise fail("no judged prompt in these files; a log of hashes (`audit_redact`) has no prompts")
     return list(prompts.values())
+
+
+def _usable(prompts: Sequence[Prompt]) -> list[Prompt]:
+    usable = [prompt for prompt in prompts if prompt.text and not prompt.why_impossible]
+    if len(usable) < len(prompts):
+        say(f"{len(prompts) - len(usable)} rows are left out: they have no prompt, or no response can be judged")
+    return usable
 
 
 def _bands(names: Sequence[str]) -> set[str]:

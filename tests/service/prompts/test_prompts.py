@@ -87,6 +87,7 @@ def _log(path: Path) -> Path:
         for name, scores in solved.items() for at, score in enumerate(scores)
     ]  # fmt: skip
     records.append({"status": "failed", "score": None, "prompt": "never asked", "reference": "1"})
+    records += [{"status": "ok", "score": at % 2, "reference": f"of no prompt {at // 2}"} for at in range(8)]
     records.append(
         {"status": "invalid", "score": None, "reason": "bad_reference", "prompt": "impossible", "reference": "{"}
     )
@@ -120,7 +121,7 @@ def test_stats_and_mix(tmp_path: Path) -> None:
     log, output = _log(tmp_path / "log.jsonl"), tmp_path / "mixed.parquet"
     run = CliRunner().invoke
     told = run(application("dataset"), ["dataset", "stats", str(log)]).output
-    assert "4 prompts" in told
+    assert "8 prompts; 0 are near duplicates" in told
     assert "1 rows are impossible: no response to them can be judged (bad_reference)" in told
     options = ["dataset", "mix", str(log), "-o", str(output), "--share", "medium=0.5", "--count", "2"]
     assert run(application("dataset"), options).exit_code == 0
@@ -184,7 +185,7 @@ def test_mistakes_are_told_before_files_are_read(tmp_path: Path, arguments: list
 
 def test_a_folder_may_hold_a_log_by_any_name(tmp_path: Path) -> None:
     _log(tmp_path / "audit-x.jsonl")
-    assert len(collect([tmp_path])[0]) == 4
+    assert len(collect([tmp_path])[0]) == 8
 
 
 def test_a_mixture_says_which_band_ran_out(tmp_path: Path) -> None:
