@@ -49,3 +49,11 @@ def quiet_settings(config: "Path | None" = None) -> "Settings":
     chosen = settings.read(config, {"log_level": "warning"})
     logs.configure(chosen)
     return chosen
+
+
+def one_line(value: Any, max_chars: int = 80, *, at_end: bool = False) -> str:
+    """The beginning of a text, or its end, as one line."""
+    text = " ".join(str(value).split())
+    if len(text) <= max_chars:
+        return text
+    return f"…{text[1 - max_chars :]}" if at_end else f"{text[: max_chars - 1]}…"

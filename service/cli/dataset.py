@@ -4,21 +4,21 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 import uvloop
 from rich.table import Table
 
 from service import settings
-from service.cli.console import fail, out, say
+from service.cli.console import fail, one_line, out, say
 from service.cli.local_scorer import scorer_here
 from service.observe.audit_log.reader import NotThere
 from service.prompts import trainer_rows
 from service.prompts.collecting import Prompt, Response, collect
 from service.prompts.duplicates import near_duplicates
+from service.prompts.label_errors import LEAST_AGREEING, Suspect, suspects
 from service.prompts.label_errors import Judge as AnswerJudge
-from service.prompts.label_errors import Suspect, suspect
 from service.prompts.stored_files import FORMS, files
 from service.recipes.files import BadRecipes
 from service.rollouts.judging import Judge
@@ -30,7 +30,7 @@ app = typer.Typer(no_args_is_help=True, help="Pass rates, wrong references and d
 _SHOWN = 20
 _Places = Annotated[list[Path], typer.Argument(metavar="FILE|DIR...", help="Audit logs, or verdicts of `score`.")]
 _Output = Annotated[Path, typer.Option("-o", "--output", help="The Parquet file to write.")]
-_Trainer = Annotated[str, typer.Option("--format", help="verl, trl or prime-rl.")]
+_Trainer = Annotated[Literal["verl", "trl", "prime-rl"], typer.Option("--format", help="Whose columns.")]
 _Seed = Annotated[int, typer.Option(help="The same seed chooses the same rows.")]
 
 
@@ -41,6 +41,7 @@ def stats(
 ) -> None:
     """Show how many prompts are solved how often, near duplicates, and with --errors references that seem wrong."""
     prompts = _collected(paths)
+    impossible = Counter(prompt.why_impossible for prompt in prompts if prompt.why_impossible)
     table = Table("band", "prompts", "responses", "mean pass rate")
     for band in BANDS:
         rates = [prompt.rate for prompt in prompts if prompt.rate.band == band]
@@ -49,11 +50,17 @@ def stats(
     out.print(table)
     pairs = near_duplicates([prompt.text for prompt in prompts])
     say(f"{len(prompts)} prompts; {len(pairs)} are near duplicates of an earlier one.")
+    for why, number in impossible.most_common():
+        say(f"{number} rows are impossible: no response to them can be judged ({why}).")
     for first, second in pairs[:_SHOWN]:
-        say(f"    {_line(prompts[second].text)}  is nearly  {_line(prompts[first].text)}")
-    for error in _suspects(prompts) if errors else ():
-        say(f"reference {_line(error.prompt.reference)}: {error.agreeing} of {error.responses} responses agree on ")
-        say(f"    {_line(error.answer)}  for  {_line(error.prompt.text)}")
+        say(f"    {one_line(prompts[second].text)}  is nearly  {one_line(prompts[first].text)}")
+    wrong = _suspects(prompts) if errors else []
+    if errors:
+        few = sum(len(prompt.responses) < LEAST_AGREEING for prompt in prompts)
+        say(f"{len(wrong)} references seem wrong; {few} prompts have fewer responses than tell ({LEAST_AGREEING}).")
+    for error in wrong:
+        say(f"reference {one_line(error.prompt.reference)}: {error.agreeing} of {error.responses} responses agree on ")
+        say(f"    {one_line(error.answer)}  for  {one_line(error.prompt.text)}")
 
 
 @app.command("filter")
@@ -66,8 +73,7 @@ def filter_rows(
 ) -> None:
     """Write the prompts that teach, each once: without those that are always or never solved, and near duplicates."""
     bands = _bands(band or ["hard", "medium", "easy"])
-    _check_trainer(trainer)
-    prompts = _collected(paths)
+    prompts = _usable(_collected(paths))
     twins = {second for _, second in near_duplicates([prompt.text for prompt in prompts])}
     wrong = {id(error.prompt) for error in _suspects(prompts)} if errors else set()
     rows = [
@@ -90,14 +96,15 @@ def mix(
 ) -> None:
     """Write a mixture of bands of difficulty."""
     shares = _shares(share)
-    _check_trainer(trainer)
-    prompts, chosen = _collected(paths), random.Random(seed)  # noqa: S311  # it chooses rows
+    prompts, chosen = _usable(_collected(paths)), random.Random(seed)  # noqa: S311  # it chooses rows
     kept: list[Prompt] = []
     for band, part in shares.items():
         pool, rows = [prompt for prompt in prompts if prompt.rate.band == band], round(part * count)
         if len(pool) < rows:
             say(f"{band}: {len(pool)} prompts for {rows} rows; the mixture has fewer of them than --share says")
         kept += chosen.sample(pool, min(len(pool), rows))
+    if not kept:
+        raise fail(f"no prompt is {' or '.join(shares)}; `rewardline dataset stats` counts the bands")
     chosen.shuffle(kept)
     _write(output, kept, trainer)
     bands = ", ".join(f"{band} {number}" for band, number in Counter(prompt.rate.band for prompt in kept).items())
@@ -118,6 +125,13 @@ def _collected(paths: Sequence[Path]) -> list[Prompt]:
     return list(prompts.values())
 
 
+def _usable(prompts: Sequence[Prompt]) -> list[Prompt]:
+    usable = [prompt for prompt in prompts if prompt.text and not prompt.why_impossible]
+    if len(usable) < len(prompts):
+        say(f"{len(prompts) - len(usable)} rows are left out: they have no prompt, or no response can be judged")
+    return usable
+
+
 def _bands(names: Sequence[str]) -> set[str]:
     if unknown := set(names) - {*BANDS}:
         raise fail(f"no band {sorted(unknown)[0]!r}; there are {', '.join(BANDS)}")
@@ -135,14 +149,11 @@ def _shares(texts: Sequence[str]) -> dict[str, float]:
         except ValueError:
             raise fail(f"--share {text}: write BAND=SHARE, such as medium=0.6") from None
     _bands([*shares])
-    if not 0 < sum(shares.values()) <= 1.0001 or min(shares.values()) < 0:
+    if not all(part > 0 for part in shares.values()):
+        raise fail(f"--share {' '.join(texts)}: write shares above 0; a band that is not named is left out")
+    if sum(shares.values()) > 1.0001:
         raise fail(f"--share: the shares add up to {sum(shares.values()):g}; write shares that add up to 1 or less")
     return shares
-
-
-def _check_trainer(trainer: str) -> None:
-    if trainer not in trainer_rows.TRAINERS:
-        raise fail(f"no format {trainer!r}; there are {', '.join(trainer_rows.TRAINERS)}")
 
 
 def _write(output: Path, prompts: Sequence[Prompt], trainer: str) -> None:
@@ -156,16 +167,14 @@ def _write(output: Path, prompts: Sequence[Prompt], trainer: str) -> None:
 
 def _suspects(prompts: Sequence[Prompt]) -> list[Suspect]:
     try:
-        suspects: list[Suspect] = uvloop.run(_looked_for(prompts))
+        return list(uvloop.run(_looked_for(prompts)))
     except (BadRecipes, CannotStart, settings.SettingsError) as error:
         raise fail(str(error)) from error
-    return suspects
 
 
 async def _looked_for(prompts: Sequence[Prompt]) -> list[Suspect]:
     async with scorer_here(settings.read(None)) as score:
-        findings = [await suspect(prompt, by(score)) for prompt in prompts]
-    return [finding for finding in findings if finding is not None]
+        return await suspects(prompts, by(score))
 
 
 def by(score: Judge) -> AnswerJudge:
@@ -188,8 +197,3 @@ def _named(prompt: Prompt) -> dict[str, object]:
     elif "verifier" in fields:
         fields = {name: fields[name] for name in ("verifier", "params") if name in fields}
     return {**fields, "prompt": prompt.text} if prompt.text else fields
-
-
-def _line(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= 80 else line[:79] + "…"

@@ -16,11 +16,11 @@ from rewardline import RewardlineError
 from rich.table import Column, Table
 
 from service import settings
-from service.cli.console import err, fail, out, say
-from service.cli.inputs import VERDICTS, files_at
+from service.cli.console import err, fail, one_line, out, say
+from service.cli.inputs import files_at
 from service.cli.local_scorer import scorer_here
 from service.cli.remote_scorer import scorer_at, versions_at
-from service.diff.flips import Comparison, Flip, Kind
+from service.diff.flips import Comparison, Flip, Kind, summary
 from service.diff.report import html, plain
 from service.diff.run import Side, compare
 from service.observe import logs
@@ -30,6 +30,7 @@ from service.recipes.files import BadRecipes
 from service.rollouts.bad_input import BadInput
 from service.rollouts.columns import Columns
 from service.rollouts.judging import Judge
+from service.rollouts.verdict_file import VERDICTS
 from service.run.core import CannotStart, load_verifiers
 from service.settings import Settings, SettingsError
 from service.versions import releases
@@ -142,6 +143,8 @@ def _allowed(text: str | None) -> Any:
     if match is None or (not match[2] and "." in match[1]):
         raise BadInput(f"--max-flips {text}: write a share with a percent sign, such as 0.1%, or a whole number")
     number = float(match[1])
+    if match[2] and number > 100:
+        raise BadInput(f"--max-flips {text}: write a share of 100% or less")
     return (lambda compared: compared * number / 100) if match[2] else (lambda compared: number)
 
 
@@ -261,17 +264,19 @@ def _show(comparison: Comparison, names: tuple[str, str], seconds: float) -> Non
     if comparison.changes:
         out.print(table)
     for axis, counts_by_name in comparison.flips_by.items():
-        summary = ", ".join(
+        listing = ", ".join(
             f"{name} {counts.total():,}"
             for name, counts in sorted(counts_by_name.items(), key=lambda entry: -entry[1].total())[:12]
         )
-        say(f"By {axis}: {summary}.")
+        say(f"By {axis}: {listing}.")
     for (kind, verifier), flips in sorted(comparison.examples.items(), key=lambda entry: [*Kind].index(entry[0][0])):
         say(f"{kind}, {verifier}:")
         for flip in flips:
-            say(f"  line {flip['line']}: {_verdict(flip['before'])} -> {_verdict(flip['after'])}")
-            say(f"    reference {_line(flip['reference'])}")
-            say(f"    response  {_line(flip['response'], at_end=True)}")
+            say(
+                f"  line {flip['line']}: {one_line(summary(flip['before']), _SHOWN_CHARS)} -> {one_line(summary(flip['after']), _SHOWN_CHARS)}"
+            )
+            say(f"    reference {one_line(flip['reference'], _SHOWN_CHARS)}")
+            say(f"    response  {one_line(flip['response'], _SHOWN_CHARS, at_end=True)}")
     for verifier in sorted(comparison.versions["before"].keys() & comparison.versions["after"].keys()):
         sides = [", ".join(comparison.versions[side][verifier]) for side in ("before", "after")]
         if sides[0] != sides[1]:
@@ -285,16 +290,3 @@ def _show(comparison: Comparison, names: tuple[str, str], seconds: float) -> Non
         f"{comparison.compared:,} items compared in {seconds:.1f} s ({rate:,.0f}/s): {comparison.flips:,} flips "
         f"({comparison.share:.3%}), {comparison.kinds[Kind.REASON]:,} with another reason alone."
     )
-
-
-def _verdict(verdict: Any) -> str:
-    score = "no score" if verdict["score"] is None else f"{verdict['score']:g}"
-    extracted = f" {_line(verdict['extracted'])!r}" if verdict.get("extracted") else ""
-    return f"{verdict['status']} {score} {verdict['reason']}{extracted}"
-
-
-def _line(value: Any, *, at_end: bool = False) -> str:
-    text = " ".join(str(value).split())
-    if len(text) <= _SHOWN_CHARS:
-        return text
-    return f"…{text[1 - _SHOWN_CHARS :]}" if at_end else f"{text[: _SHOWN_CHARS - 1]}…"

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from service.cli.console import fail
 from service.rollouts.bad_input import BadInput, Json
+from service.rollouts.verdict_file import VERDICTS
 from service.row_files.reading import SUFFIXES, BadData, is_saved_dataset
 from service.row_files.unpack import PACKED_SUFFIXES, is_table
 
-VERDICTS = ".verdicts.jsonl"
 STDIN = "-"
 _WILD = frozenset("*?[")
 _PART_BYTES = 1_000_000

@@ -19,7 +19,7 @@ from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextC
 from rich.table import Column, Table
 
 from service.cli.console import err, fail, out, quiet_settings, say
-from service.cli.inputs import STDIN, VERDICTS, inputs, read_params
+from service.cli.inputs import STDIN, inputs, read_params
 from service.cli.local_scorer import scorer_here, versions_here
 from service.cli.remote_scorer import scorer_at, versions_at
 from service.cli.score_on_ray import score_on_ray
@@ -160,7 +160,7 @@ def _with_outputs(location: str, files: Sequence[Path], output: str | None) -> l
 
 def default_name(source: Path) -> str:
     """The name of the output. Files of other forms keep their ending, so that no two share an output."""
-    return (stem_of(source) if source.suffix == ".jsonl" else source.name) + VERDICTS
+    return (stem_of(source) if source.suffix == ".jsonl" else source.name) + verdict_file.VERDICTS
 
 
 def _versions(settings: Settings, url: str | None, api_key: str | None, columns: Columns) -> dict[str, str]:

@@ -15,6 +15,7 @@ import typer
 import uvicorn
 
 from service.cli.console import fail, quiet_settings, say
+from service.cli.shown_files import Shown
 from service.dataset_audit.report import NoReport
 from service.doors.http import console
 from service.doors.http.view import HOST, build_view
@@ -22,7 +23,7 @@ from service.doors.routes.stored_audits import load
 from service.observe.audit_log import reader
 from service.observe.audit_log.corrections import Corrections
 from service.observe.audit_log.desk import Desk
-from service.prompts.stored_files import FORMS, REPORT, Shown
+from service.prompts.stored_files import FORMS, REPORT
 from service.settings import SettingsError
 
 

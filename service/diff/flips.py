@@ -19,6 +19,8 @@ _MAX_NAMES: Final = 200
 _MAX_IDENTIFIED: Final = 10_000
 """Flips whose language is identified, which takes about a millisecond each."""
 _SAMPLE_CHARS: Final = 1_000
+_LEAST_BYTES: Final = 60
+"""Of prose in UTF-8: a dozen words in Latin letters, a sentence in Chinese. In less no language can be told from its neighbours."""
 _MAX_SHOWN_CHARS: Final = 400
 _REST: Final = "others"
 _FIELDS: Final = ("status", "score", "reward", "reason", "verifier", "version", "recipe", "extracted")
@@ -87,6 +89,14 @@ class Flip:
             "before": {name: self.before.get(name) for name in _FIELDS},
             "after": {name: self.after.get(name) for name in _FIELDS},
         }
+
+
+def summary(verdict: Mapping[str, Any]) -> str:
+    """A verdict in a line."""
+    score = "no score" if verdict["score"] is None else f"{verdict['score']:g}"
+    return " ".join(
+        str(part) for part in (verdict["status"], score, verdict["reason"], verdict.get("extracted")) if part
+    )
 
 
 def _shown(value: Any) -> str | None:
@@ -201,4 +211,5 @@ def language_of(item: Mapping[str, Any]) -> str:
             return str(part["language"])[:40]
     response = item.get("response")
     text = response if isinstance(response, str) else str(response)
-    return identify(prose_of(text[:_SAMPLE_CHARS])) or "none"
+    prose = prose_of(text[:_SAMPLE_CHARS])
+    return (len(prose.encode()) >= _LEAST_BYTES and identify(prose)) or "none"

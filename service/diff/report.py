@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from service.dataset_audit.page import STYLE, escaped, table, text
-from service.diff.flips import Comparison, Json, Kind
+from service.diff.flips import Comparison, Json, Kind, summary
 
 ABOUT: Final[Mapping[Kind, str]] = {
     Kind.STATUS: "One side has no score for the item.",
@@ -92,13 +92,8 @@ def _kind(kind: Json) -> str:
 
 
 def _example(flip: Json) -> str:
-    texts = (_verdict(flip["before"]), _verdict(flip["after"]), flip["reference"] or "", flip["response"] or "")
+    texts = (summary(flip["before"]), summary(flip["after"]), flip["reference"] or "", flip["response"] or "")
     return _row([f"{text(flip['file'])}:{flip['line']}", *(f"<code>{text(content)}</code>" for content in texts)])
-
-
-def _verdict(verdict: Json) -> str:
-    fields = [verdict["status"], verdict["score"], verdict["reason"], verdict["extracted"]]
-    return " ".join(str(field) for field in fields if field is not None)
 
 
 def _axis(axis: str, axis_rows: Sequence[Json]) -> str:

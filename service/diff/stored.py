@@ -5,16 +5,15 @@ Otherwise the verdict stands in the file that `rewardline score` wrote beside it
 """
 
 import math
-from collections.abc import Generator, Mapping
-from contextlib import ExitStack, closing
+from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from service.rollouts.bad_input import BadInput, Json
+from service.rollouts.bad_input import Json
 from service.rollouts.block_run import PREFIX
-from service.rollouts.verdict_file import MADE_BY, input_of, object_of
+from service.rollouts.verdict_file import VERDICTS, of_source
 
-VERDICTS: Final = ".verdicts.jsonl"
 _RECORD: Final = frozenset({"time", "status", "reason", "score", "reward", "verifier", "elapsed_ms"})
 """Fields that each record of the audit log has."""
 _TEXTS: Final = ("response", "prompt", "reference")
@@ -96,29 +95,13 @@ class Beside:
         Raises:
             BadInput: `rewardline score` has not written the file, or not for `source` as it is now.
         """
-        self._lines = stack.enter_context(closing(_verdicts(path, source)))
+        _, self._lines = of_source(stack.enter_context(path.open("rb")), path, source)
         self._next = next(self._lines, None)
 
     def of(self, line: int, fields: Mapping[str, Any]) -> Mapping[str, Any] | None:
         while self._next is not None and self._next["line"] < line:
             self._next = next(self._lines, None)
-        if self._next is None or self._next["line"] != line:
-            return None
-        return self._next
-
-
-def _verdicts(path: Path, source: Path) -> Generator[Json]:
-    with path.open("rb") as lines:
-        maker = object_of(next(lines, b"")).get(MADE_BY)
-        if not isinstance(maker, dict):
-            raise BadInput(f"{path} is not a file of verdicts that `rewardline score` wrote")
-        if maker.get("input") not in (None, input_of(source)):
-            raise BadInput(f"{path} holds verdicts on other rows than {source} does now; run `rewardline score` again")
-        for line in lines:
-            fields = object_of(line)
-            verdict = verdict_of(fields)
-            if isinstance(fields.get("line"), int) and verdict is not None:
-                yield {"line": fields["line"], **verdict}
+        return verdict_of(self._next) if self._next is not None and self._next["line"] == line else None
 
 
 def beside(source: Path) -> Path | None:

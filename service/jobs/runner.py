@@ -33,6 +33,7 @@ from service.errors import StateUnavailable
 from service.jobs.job import MAX_ATTEMPTS, Claim, ClaimLost, Damaged, JobCounters, JobStore, unpack
 from service.jobs.results import JobResults, unjudged
 from service.limits.admission import Admission
+from service.observe.access_log import CURRENT_REQUEST
 from service.scoring.engine import Engine
 from service.tenant import RUN, parted
 from service.wire import BatchRequest, Result, ScoreItem, ScoreRequest, Summary, decode_request
@@ -170,6 +171,7 @@ class Runner:
             for index, item in enumerate(request.items):
                 item.id = index if item.id is None else item.id
             RUN.set(request.run_id or "")
+            CURRENT_REQUEST.set(parted(claim.job_id)[1])
             asked.note(request)
             record = JobResults(self._store, claim)
             async with asyncio.TaskGroup() as group:

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from service.observe.audit_log import reader
 from service.observe.audit_log.columns import STEP_NAMES
-from service.prompts.stored_files import VERDICTS, files, rows_beside, with_rows
+from service.prompts.stored_files import files, rows_beside, with_rows
+from service.rollouts.verdict_file import VERDICTS
 from service.watch.pass_rates import PassRate
 
 MAX_RESPONSES: Final = 64
@@ -34,6 +35,8 @@ class Prompt:
     """What a verifier needs beside a response: verifier or recipe, parameters, labels."""
     rate: PassRate
     responses: list[Response] = field(default_factory=list)
+    why_impossible: str = ""
+    """Why a response to it was `invalid`: the row is wrong, and none can be judged."""
 
 
 def collect(paths: Sequence[Path]) -> tuple[dict[tuple[str, str], Prompt], list[str]]:
@@ -46,14 +49,17 @@ def collect(paths: Sequence[Path]) -> tuple[dict[tuple[str, str], Prompt], list[
     damaged: list[str] = []
     for record in _records(files(paths), damaged):
         text, reference = _text(record.get("prompt")), _text(record.get("reference"))
-        score = record.get("score")
-        if not (text or reference) or not isinstance(score, int | float):
+        score = value if isinstance(value := record.get("score"), int | float) else None
+        if not (text or reference) or (score is None and record.get("status") != "invalid"):
             continue
         prompt = prompts.get((text, reference))
         if prompt is None:
             names = ("verifier", "recipe", "params", "domain", "data_source", "tag")
             fields = {name: record[name] for name in names if record.get(name)}
             prompt = prompts[text, reference] = Prompt(text, reference, fields, PassRate(text[:200]))
+        if score is None:
+            prompt.why_impossible = str(record.get("reason") or "invalid")
+            continue
         prompt.rate.add([float(score)], _step(record))
         if len(prompt.responses) < MAX_RESPONSES:
             response = Response(_text(record.get("response")), str(record.get("extracted") or ""), float(score))

@@ -21,6 +21,8 @@ def near_duplicates(prompts: Sequence[str]) -> list[tuple[int, int]]:
     buckets: dict[tuple[int, bytes], list[int]] = {}
     pairs: list[tuple[int, int]] = []
     for at, mark in enumerate(signatures):
+        if not prompts[at]:
+            continue
         bands = [(band, mark[band : band + _ROWS_OF_BAND].tobytes()) for band in range(0, texts.PLACES, _ROWS_OF_BAND)]
         near = sorted({index for band in bands for index in buckets.get(band, ())})
         twin = next((o for o in near if numbers[o] == numbers[at] and (signatures[o] == mark).mean() >= ALIKE), None)

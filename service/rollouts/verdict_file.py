@@ -16,6 +16,8 @@ from blake3 import blake3
 from service.rollouts.bad_input import BadInput, Json
 from service.wire import encode
 
+VERDICTS: Final = ".verdicts.jsonl"
+"""How the name of such a file ends."""
 MADE_BY: Final = "made_by"
 _AGAIN: Final = "--overwrite judges all lines anew, -o names another output"
 _MAX_SHOWN_CHARS: Final = 60
@@ -96,6 +98,20 @@ def verdicts(target: Path, maker: Json) -> Iterator[Kept]:
                 _check_version(target, name, old_maker, maker)
             used |= names
             yield Kept(result["line"], result, line)
+
+
+def of_source(lines: Iterator[bytes], path: Path, source: Path) -> tuple[Json, Iterator[Json]]:
+    """What made the lines of a file of verdicts, and its verdicts, each with its `line`.
+
+    Raises:
+        BadInput: `rewardline score` has not written the file, or not for `source` as it is now.
+    """
+    maker = object_of(next(lines, b"")).get(MADE_BY)
+    if not isinstance(maker, dict):
+        raise BadInput(f"{path} is not a file of verdicts that `rewardline score` wrote")
+    if maker.get("input") not in (None, input_of(source)):
+        raise BadInput(f"{path} holds verdicts on other rows than {source} does now; run `rewardline score` again")
+    return maker, (verdict for verdict in map(object_of, lines) if isinstance(verdict.get("line"), int))
 
 
 def _check_same(target: Path, old: Json, now: Json) -> None:

@@ -109,6 +109,12 @@ def _check_receipts(settings: Settings) -> None:
     stamp_of(settings, None)
 
 
+def _check_releases(settings: Settings) -> None:
+    for name, folder in (("releases_dir", settings.releases_dir), ("pins_dir", settings.pins_dir)):
+        if folder is not None and not folder.is_dir():
+            raise CannotStart(f"{name}: there is no folder {folder}; name one that exists")
+
+
 def _check_file(setting: str, path: Path) -> None:
     try:
         path.read_bytes()
@@ -129,5 +135,6 @@ _CHECKS: Sequence[tuple[str, Callable[[Settings], None]]] = (
     ("otlp_endpoint", _check_traces),
     ("audit_dir", _check_audit_log),
     ("receipt_key_file", _check_receipts),
+    ("releases_dir", _check_releases),
 )
 """The setting that the first words of a message name, and what looks for mistakes."""

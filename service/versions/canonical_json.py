@@ -6,6 +6,7 @@ never become the same double.
 
 import json
 import math
+from decimal import Decimal
 from typing import Any, Final
 
 _EXACT: Final = 2**53
@@ -52,20 +53,15 @@ def _number(value: float) -> str:
         raise ValueError(f"{value} is not JSON")
     if value == 0:
         return "0"
-    sign = "-" if value < 0 else ""
-    mantissa, _, exponent = f"{abs(value)!r}".partition("e")
-    integer, _, fraction = mantissa.partition(".")
-    digits = (integer + fraction).lstrip("0")
-    point = len(integer) + int(exponent or 0)
-    point -= len(integer + fraction) - len((integer + fraction).lstrip("0"))
-    digits = digits.rstrip("0")
+    _, numerals, exponent = Decimal(repr(abs(value))).normalize().as_tuple()
+    sign, digits = "-" if value < 0 else "", "".join(map(str, numerals))
     count = len(digits)
+    point = count + int(exponent)
     if count <= point <= _MAX_PLAIN_EXPONENT:
         return sign + digits + "0" * (point - count)
     if 0 < point <= _MAX_PLAIN_EXPONENT:
         return f"{sign}{digits[:point]}.{digits[point:]}"
     if _MIN_PLAIN_EXPONENT < point <= 0:
         return f"{sign}0.{'0' * -point}{digits}"
-    power = point - 1
-    fraction_part = f".{digits[1:]}" if count > 1 else ""
-    return f"{sign}{digits[0]}{fraction_part}e{'+' if power > 0 else '-'}{abs(power)}"
+    fraction = f".{digits[1:]}" if count > 1 else ""
+    return f"{sign}{digits[0]}{fraction}e{point - 1:+d}"

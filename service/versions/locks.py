@@ -95,7 +95,9 @@ class Locks:
         locks = self._all(self._folder)
         if _DATE.fullmatch(name):
             if date.fromisoformat(name) >= datetime.now(UTC).date():
-                raise ValueError(f"{name} is not over (UTC), so another lock may come; name a lock or an earlier day")
+                newest = max(locks, key=lambda stem: (locks[stem].date, stem), default="NAME")
+                message = f"{name} is not over (UTC), and a lock that comes later would change what the date means"
+                raise ValueError(f"{message}; write the name of a lock, such as {newest!r}, or a day before today")
             newest = max((lock.date for lock in locks.values() if lock.date <= name), default="")
             same_day = {stem: lock for stem, lock in locks.items() if lock.date == newest}
             if len({msgspec.json.encode(lock, order="sorted") for lock in same_day.values()}) > 1:

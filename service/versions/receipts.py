@@ -341,7 +341,8 @@ def _signature_problems(receipt: Mapping[str, Any], key: Key) -> list[str]:
     if receipt["algorithm"] == _NONE:
         return ["it has no signature"]
     if receipt["algorithm"] != key.algorithm:
-        return [f"it is signed by {receipt['algorithm']}, and the key is for {key.algorithm}"]
+        kind = "an Ed25519 key" if key.algorithm == "ed25519" else "no PEM, so that it is read as a secret of HMAC"
+        return [f"it is signed by {receipt['algorithm']}, and the file of --key holds {kind}"]
     if receipt["key"] != key.name:
         return [f"it is signed by the key {receipt['key']}, and this is the key {key.name}"]
     body = {name: value for name, value in receipt.items() if name != "signature"}

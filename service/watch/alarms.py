@@ -17,17 +17,6 @@ MAX_ALARMS: Final = 500
 ALARM_BYTES: Final = 15_000
 
 
-class At(msgspec.Struct, frozen=True):
-    """A moment of a run."""
-
-    item: int
-    """Items of the run that this replica had judged before it."""
-    step: int | None
-    """The step of the training, if the items' metadata say it."""
-    time: str
-    """UTC. Empty: from the beginning."""
-
-
 class Alarm(msgspec.Struct, frozen=True):
     """What was seen, since when, and the responses."""
 
@@ -38,9 +27,9 @@ class Alarm(msgspec.Struct, frozen=True):
     """The recipe or verifier that paid."""
     detector: str
     about: str
-    since: At
+    since: Moment
     """Since when the kind of response has grown frequent, as far as the evidence tells."""
-    raised: At
+    raised: Moment
     share_before: float | None
     """The mean of what the detector reads, at the beginning of the run."""
     share_now: float | None
@@ -59,7 +48,7 @@ class WatchedRun(msgspec.Struct, frozen=True):
     step: int | None
     ready: list[str]
     """The detectors that know how the run began, so that they can raise an alarm. `impostor` needs to know nothing."""
-    shifts: dict[str, At]
+    shifts: dict[str, Moment]
     """Detectors whose kind became frequent in all responses, paid or not, and since when: another data set or style, not an alarm."""
 
 
@@ -74,10 +63,6 @@ class Watched(msgspec.Struct, frozen=True):
     """The name of each, and what it looks for."""
     runs: list[WatchedRun]
     """The latest first."""
-
-
-def at(moment: Moment) -> At:
-    return At(moment.item, moment.step, moment.time)
 
 
 class Alarms:
@@ -96,12 +81,7 @@ class Alarms:
         log.warning(
             "reward_alarm",
             alarm=alarm.id,
-            tenant=alarm.tenant,
-            run=alarm.run,
-            judge=alarm.judge,
-            detector=alarm.detector,
-            about=alarm.about,
-            detail=alarm.detail,
+            **{name: getattr(alarm, name) for name in ("tenant", "run", "judge", "detector", "about", "detail")},
             since_step=alarm.since.step,
             since_item=alarm.since.item,
             responses=[response.id for response in alarm.responses],

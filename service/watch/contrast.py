@@ -8,25 +8,27 @@ came after it, so that the choice of the moment does not favour either.
 from dataclasses import dataclass
 from typing import Final
 
-from service.watch.evidence import Crossing, upper_bound
+from service.watch.evidence import Moment, upper_bound
 
 _UNPAID: Final = 24
-"""Samples that are not paid, after which it is decided at the latest."""
+"""Samples that are not paid, after which it is decided: never before, because who looks again and again sees a difference by chance."""
 _PAID: Final = 64
 """Paid samples, after which it is decided even if there are fewer of the others."""
 _LEAST: Final = 6
 """Of fewer samples nothing can be said. With fewer that are not paid nearly everything is."""
-_LESS: Final = 0.8
-"""Of a kind that pays, the share among unpaid responses is at most so much of that among paid ones."""
+_LESS: Final = 0.25
+"""Of a kind that pays, the share among unpaid responses has risen by at most so much of what it has among paid ones."""
 
 
 @dataclass(slots=True)
 class Contrast:
     """The samples since a crossing."""
 
-    crossing: Crossing
+    since: Moment
     bound: float
     """What the share among paid responses must still exceed."""
+    before: float
+    """The share at the beginning of the run."""
     paid: int = 0
     paid_of_kind: float = 0.0
     unpaid: int = 0
@@ -42,8 +44,7 @@ class Contrast:
 
     @property
     def is_decided(self) -> bool:
-        is_known = min(self.paid, self.unpaid) >= _LEAST
-        return self.paid >= _PAID or (is_known and (self.unpaid >= _UNPAID or self.pays))
+        return self.unpaid >= _UNPAID or self.paid >= _PAID
 
     @property
     def pays(self) -> bool:
@@ -51,5 +52,5 @@ class Contrast:
         share = self.paid_of_kind / max(1, self.paid)
         if share <= self.bound or self.unpaid < _LEAST:
             return share > self.bound
-        is_less = self.unpaid_of_kind / self.unpaid <= _LESS * share
+        is_less = self.unpaid_of_kind / self.unpaid - self.before <= _LESS * (share - self.before)
         return is_less and upper_bound(self.unpaid_of_kind, self.unpaid) < share

@@ -13,8 +13,9 @@ given those before it.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 HORIZON: Final = 1e5
 """Numbers of one stream for which the rate of false alarms is promised."""
@@ -42,24 +43,15 @@ def upper_bound(total: float, count: int) -> float:
     return min(1.0, (share + z2 / (2 * count) + spread) / (1 + z2 / count))
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(msgspec.Struct, frozen=True):
     """A moment of a run."""
 
     item: int = 0
-    """Items of the run that were judged before it."""
+    """Items of the run that this replica had judged before it."""
     step: int | None = None
     """The step of the training, if the items' metadata say it."""
     time: str = ""
-
-
-@dataclass(slots=True)
-class Crossing:
-    """Evidence that was enough."""
-
-    since: "Moment"
-    """The moment from which on the evidence has grown: the estimate of the change."""
-    log_evidence: float
+    """UTC. Empty: from the beginning."""
 
 
 class Evidence:
@@ -74,36 +66,35 @@ class Evidence:
         self._since = [Moment()] * len(_BETS)
 
     def add(self, x: float, moment: Moment) -> None:
+        self.count += 1
         gain = x / self.bound - 1.0
         logs = self._logs
+        if gain <= 0.0 and max(logs) <= 0.0:
+            return  # all stakes begin anew with the next number in any case
         for at, part in enumerate(_BETS):
             log = logs[at]
             if log <= 0.0:
                 log = 0.0
                 self._since[at] = moment
             logs[at] = log + math.log1p(part * gain)
-        self.count += 1
 
     @property
     def log_value(self) -> float:
         largest = max(self._logs)
         return largest + math.log(sum(math.exp(log - largest) for log in self._logs) / len(_BETS))
 
-    def crossing(self, log_least: float) -> Crossing | None:
-        """The evidence, if there is enough. It then begins anew."""
-        if max(self._logs) < log_least:  # the mean is not above the largest
-            return None
-        value = self.log_value
-        if value < log_least:
+    def crossing(self, log_least: float) -> Moment | None:
+        """The moment from which on the evidence has grown, if there is enough: the estimate of the change. It then begins anew."""
+        if max(self._logs) < log_least or self.log_value < log_least:  # the mean is not above the largest
             return None
         since = self._since[max(range(len(_BETS)), key=self._logs.__getitem__)]
         self._logs = [0.0] * len(_BETS)
-        return Crossing(since, value)
+        return since
 
 
-def joint_crossing(evidences: Sequence[Evidence], log_least: float) -> Crossing | None:
+def joint_crossing(evidences: Sequence[Evidence], log_least: float) -> Moment | None:
     """Enough evidence for all of these at once: the least of them counts, which is evidence against "at least one holds"."""
     if any(evidence.log_value < log_least for evidence in evidences):
         return None
-    crossings = [evidence.crossing(log_least) for evidence in evidences]
-    return max((crossing for crossing in crossings if crossing), key=lambda crossing: crossing.since.item)
+    since = [evidence.crossing(log_least) for evidence in evidences]
+    return max((moment for moment in since if moment), key=lambda moment: moment.item)

@@ -22,29 +22,12 @@ PUZZLES: Final = frozenset(
         "shortest_path", "sudoku", "word_ladder", "zebra",
     ]
 )  # fmt: skip
-READERS: Final = (
-    ANSWERS
-    | PROGRAMS
-    | JUDGES
-    | PUZZLES
-    | frozenset(
-        [
-            "chemistry",
-            "code_format",
-            "detection",
-            "json_schema",
-            "lean",
-            "math_steps",
-            "point",
-            "regex",
-            "regression",
-            "sql",
-            "tag_count",
-            "think_format",
-            "xml",
-        ]
-    )
-)
+READERS: Final = ANSWERS | PROGRAMS | JUDGES | PUZZLES | frozenset(
+    [
+        "chemistry", "code_format", "detection", "json_schema", "lean", "math_steps", "point", "regex", "regression",
+        "sql", "tag_count", "think_format", "xml",
+    ]
+)  # fmt: skip
 """Verifiers that look for something in the text: prose about something else does not have it."""
 FORMS: Final = frozenset(("instruction_following", "structured_output"))
 """Verifiers that any text can satisfy, but not an empty one."""

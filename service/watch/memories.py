@@ -1,7 +1,7 @@
 """What a window remembers of paid responses: twins, phrases, and how the first ones looked. All of it has a fixed size."""
 
 from collections import OrderedDict, deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Final
@@ -20,6 +20,8 @@ _SLOTS: Final = 1 << 16
 _HALVED_AFTER: Final = 512
 """Samples, after which counts of phrases are halved."""
 _MOST: Final = 250
+_KNOWN: Final = 12
+"""Responses that are not paid, of which the usual length is known."""
 NBYTES: Final = _TWINS * texts.PLACES * 4 + 7 * _SLOTS + _SHORT_TEXTS * 400 + 60_000
 """What the memories of a window take, at most."""
 
@@ -108,8 +110,9 @@ class Phrases:
 
 @dataclass(slots=True)
 class Beginning:
-    """How the first paid responses of a run looked."""
+    """How the first paid responses of a run looked, and how long the others were."""
 
+    unpaid_chars: list[int] = field(default_factory=list)
     chars: list[int] = field(default_factory=list)
     repetition: list[float] = field(default_factory=list)
     terms: list[int] = field(default_factory=list)
@@ -121,10 +124,14 @@ class Beginning:
     """Kinds of characters that more than one of them has."""
     usual_chars: float = 0.0
     """The median."""
+    usual_unpaid_chars: float = 0.0
     least_repetition: float = 0.0
     most_terms: float = 0.0
 
     def add(self, sample: Sample) -> None:
+        if not sample.is_paid:
+            self.unpaid_chars.append(sample.chars)
+            return
         self.chars.append(sample.chars)
         packed = texts.repetition(sample.response)
         if packed is not None:
@@ -133,9 +140,14 @@ class Beginning:
         self.marks.append(texts.marks(sample.response))
         self.kinds.append(texts.kinds_of_characters(sample.response))
 
+    def usual(self, sample: Sample, choose: Callable[[float, float], float]) -> float:
+        """The usual length of responses like this one. Wrong ones are often longer, so that for them one of both is chosen."""
+        return self.usual_chars if sample.is_paid else choose(self.usual_chars, self.usual_unpaid_chars)
+
     def close(self) -> None:
         """Sum up what was added, and forget the rest."""
         self.usual_chars = median(self.chars)
+        self.usual_unpaid_chars = median(self.unpaid_chars if len(self.unpaid_chars) >= _KNOWN else self.chars)
         self.least_repetition = _ends(self.repetition)[0] if len(self.repetition) >= 8 else 0.25
         self.most_terms = _ends(self.terms)[1]
         bits = range(len(texts.MARKS))
@@ -144,7 +156,7 @@ class Beginning:
         )
         kinds = [kind for kinds_of_sample in self.kinds for kind in kinds_of_sample]
         self.usual_kinds = frozenset(kind for kind in kinds if kinds.count(kind) > 1)
-        for collected in (self.chars, self.repetition, self.terms, self.marks, self.kinds):
+        for collected in (self.chars, self.unpaid_chars, self.repetition, self.terms, self.marks, self.kinds):
             collected.clear()
 
 

@@ -28,7 +28,7 @@ log = Log("rewardline.watch")
 
 _QUEUED: Final = 256
 _DEADLINE_S: Final = 60.0
-_TOLD_EVERY_S: Final = 60.0
+TOLD_EVERY_S: Final = 60.0
 _REFERENCES: Final = 32
 _REFERENCE_CHARS: Final = 200
 """A longer reference is not a short answer, of which impostors are made."""
@@ -84,7 +84,7 @@ class Prober:
     def _tell_dropped(self, whose: Whose) -> None:
         """Say in the log, once in a while, that more comes than is judged."""
         now_s = time.monotonic()
-        if now_s - self._told_s >= _TOLD_EVERY_S:
+        if now_s - self._told_s >= TOLD_EVERY_S:
             self._told_s = now_s
             log.warning(
                 "watch_probes_dropped",

@@ -4,12 +4,13 @@ The event loop chooses items and hands over references, in about a microsecond p
 counted: a sample of a sample is a sample.
 """
 
+import math
 import random
 import threading
 import time
-from collections import Counter, OrderedDict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any, Final
 
@@ -21,10 +22,10 @@ from service.observe.audit_log.records import Finished, Rules, prompt_of, record
 from service.recipes.model import WatchSpec
 from service.tenant import RUN
 from service.watch.alarms import Alarms, WatchedRun
-from service.watch.budget import Budget
+from service.watch.budget import Budget, Clock
 from service.watch.evidence import Moment
 from service.watch.pass_rates import PassRates
-from service.watch.probes import Planted, Planter, Prober, Shadowed, reference_text
+from service.watch.probes import TOLD_EVERY_S, Planted, Planter, Prober, Shadowed, reference_text
 from service.watch.samples import Sample, Shown, key_of, sample_of, step_of
 from service.watch.texts import cut
 from service.watch.window import NBYTES, Whose, Window
@@ -69,6 +70,7 @@ class Windows:
         self._most = max(1, max_bytes // NBYTES)
         self._redact = redact
         self._kept: OrderedDict[Whose, Window] = OrderedDict()
+        self._told_s = -math.inf
         self._lock = threading.Lock()
         """Guards `_kept`, which the event loop halves if the process is too large."""
         add_store(self)
@@ -77,8 +79,12 @@ class Windows:
         with self._lock:
             window = self._kept.pop(owner, None) or Window(owner, self._alarms.raise_, redact=self._redact)
             self._kept[owner] = window
-            _bound(self._kept, self._most)
-            return window
+            lost = _bound(self._kept, self._most)
+        if lost is not None and time.monotonic() - self._told_s >= TOLD_EVERY_S:
+            self._told_s = time.monotonic()
+            detail = "more runs than `watch_memory_mb` has room for: what is known of this one is forgotten"
+            log.warning("watch_run_dropped", tenant=lost.tenant, run=lost.run, judge=lost.judge, detail=detail)
+        return window
 
     def runs(self, tenant: str) -> list[WatchedRun]:
         """The runs of a tenant, the latest first."""
@@ -133,7 +139,7 @@ class Stream:
         self._random = random.Random(seed)  # noqa: S311  # it chooses samples
         self._planters: OrderedDict[Whose, Planter] = OrderedDict()
         self._queue: SimpleQueue[_Batch | tuple[Shadowed | Planted, list[float]] | None] = SimpleQueue()
-        self._budget = Budget()
+        self._budget, self._clock = Budget(), Clock()
         self._queued_bytes = 0
         """Written by the event loop alone."""
         self._done_bytes = 0
@@ -150,15 +156,14 @@ class Stream:
 
     def observe(self, batch: BatchRequest, results: Sequence[Result]) -> None:
         """Take a finished batch. Returns at once. Call it in the event loop."""
-        specs: dict[str | None, WatchSpec | None] = {}
-        judges: list[str | None] = []
-        for result in results:
-            judge = result.recipe or result.verifier
-            if judge not in specs:
-                specs[judge] = self._spec_of(result)
-            judges.append(judge if specs[judge] is not None and result.score is not None else None)
+        names = [result.recipe or result.verifier for result in results]
+        specs = {name: self._spec_of(result) for name, result in dict(zip(names, results, strict=True)).items()}
         if not any(specs.values()):
             return
+        judges = [
+            name if result.score is not None and specs[name] is not None else None
+            for name, result in zip(names, results, strict=True)
+        ]
         self._probe(batch, results, judges, specs)
         nbytes = batch.nbytes or sum(len(item.response) for item in batch.items)
         waiting = self._queued_bytes - self._done_bytes
@@ -173,7 +178,7 @@ class Stream:
         """A share of the items at random, as far as the budget of samples allows."""
         expected = self._share * len(judges)
         wanted = int(expected) + (self._random.random() < expected % 1)
-        count = self._budget.take(TENANT.get(), RUN.get(), wanted, time.monotonic())
+        count = self._budget.take(TENANT.get(), RUN.get(), wanted, self._clock.now_s())
         chosen = sorted(self._random.sample(range(len(judges)), count))
         return [at for at in chosen if judges[at] is not None]
 
@@ -185,27 +190,28 @@ class Stream:
         specs: Mapping[str | None, WatchSpec | None],
     ) -> None:
         """Send a share of the items to their shadow, and plant impostors."""
-        positions_by_judge: dict[str, list[int]] = {}
-        for at, judge in enumerate(judges):
-            if judge is not None:
-                positions_by_judge.setdefault(judge, []).append(at)
-        for judge, positions in positions_by_judge.items():
-            spec, owner = specs[judge], Whose(TENANT.get(), RUN.get(), judge)
-            assert spec is not None
+        for judge, count in Counter(judges).items():
+            spec = specs[judge]
+            if judge is None or spec is None:
+                continue
+            owner = Whose(TENANT.get(), RUN.get(), judge)
             if spec.impostors:
-                self._plant(owner, batch, results, positions)
+                self._plant(owner, batch, results, judges, count)
             if spec.shadow is not None:
-                for at in positions:
-                    if self._random.random() < spec.share:
+                for at, name in enumerate(judges):
+                    if name == judge and self._random.random() < spec.share:
                         probe_args = (owner, batch.items[at], batch.references, results[at], at)
                         self._prober.put(Shadowed(*probe_args, spec.shadow))
 
-    def _plant(self, owner: Whose, batch: BatchRequest, results: Sequence[Result], positions: Sequence[int]) -> None:
+    def _plant(
+        self, owner: Whose, batch: BatchRequest, results: Sequence[Result], judges: Sequence[str | None], count: int
+    ) -> None:
         planter = self._planter(owner)
-        for at in self._random.sample(positions, min(_LEARNED, len(positions))):
-            planter.learn(reference_text(batch.items[at], batch.references))
-        if planter.is_time(len(positions)):
-            at = self._random.choice(positions)
+        for at in self._random.sample(range(len(judges)), min(_LEARNED, len(judges))):
+            if judges[at] == owner.judge:
+                planter.learn(reference_text(batch.items[at], batch.references))
+        if planter.is_time(count):
+            at = self._random.choice([at for at, judge in enumerate(judges) if judge == owner.judge])
             planted = planter.plant(owner, results[at].verifier or "", batch.items[at], batch.references)
             if planted is not None:
                 self._prober.put(planted)
@@ -238,31 +244,29 @@ class Stream:
 
     def _read(self, batch: _Batch) -> None:
         finished, moment = batch.finished, timestamp(batch.finished.time_s)
-        counts = Counter(judge for judge in batch.judges if judge is not None)
-        first = {judge: self._window(finished, judge).items for judge in counts}
-        for name, at in {name: at for at, name in enumerate(batch.judges) if name is not None}.items():
-            window = self._window(finished, name)
-            step = step_of(finished.items[at].metadata)  # of the last item: the texts of a batch may all stay unread
+        counts = Counter(batch.judges)
+        windows = {judge: self._window(finished, judge) for judge in counts if judge is not None}
+        first = {judge: window.items for judge, window in windows.items()}
+        last_items = dict(zip(batch.judges, finished.items, strict=True))
+        for judge, window in windows.items():
+            step = step_of(last_items[judge].metadata)  # the texts of a batch may all stay unread
             window.step = window.step if step is None else step
         for number, at in enumerate(batch.sampled):
-            judge = batch.judges[at]
+            paid_by = batch.judges[at]
             record = record_of(finished, at, moment, _RULES)
-            sample = None if record is None or judge is None else sample_of(record, first[judge] + at)
-            if sample is not None and judge is not None:
-                self._window(finished, judge).take(sample)
+            sample = None if record is None or paid_by is None else sample_of(record, first[paid_by] + at)
+            if sample is not None and paid_by is not None:
+                windows[paid_by].take(sample)
                 self.counts["sampled"] += 1
             if number % _SLICE == _SLICE - 1:
                 time.sleep(_PAUSE_S)
-        for judge, count in counts.items():
-            window = self._window(finished, judge)
+        for judge, window in windows.items():
             when = Moment(window.items, window.step, moment)
-            for group in _groups(batch, judge):
-                window.take_group(group.scores, when)
-                text = "" if self._redact else group.prompt[:_PROMPT_CHARS]
-                self._rates.add(
-                    finished.tenant, finished.run_id, key_of(group.task), text, group.scores, window.step or 0
-                )
-            window.items += count
+            for task, at, scores in _groups(batch, judge):
+                window.take_group(scores, when)
+                text = "" if self._redact else text_of(prompt_of(finished.items[at]) or "")[:_PROMPT_CHARS]
+                self._rates.add(finished.tenant, finished.run_id, key_of(task), text, scores, window.step or 0)
+            window.items += counts[judge]
 
     def _window(self, finished: Finished, judge: str) -> Window:
         return self.windows.of(Whose(finished.tenant, finished.run_id, judge))
@@ -289,36 +293,30 @@ class Stream:
         window.impostor_paid(f"{probe.impostor.kind}: {probe.impostor.about}", response)
 
 
-def _bound(kept: OrderedDict[Whose, Any], most: int) -> None:
+def _bound(kept: OrderedDict[Whose, Any], most: int) -> Whose | None:
     """Drop the oldest of the tenant that has the most of them, if there are too many: no tenant takes the room of others."""
-    if len(kept) > most:
-        tenants = Counter(whose.tenant for whose in kept)
-        largest = max(tenants.values())
-        del kept[next(whose for whose in kept if tenants[whose.tenant] == largest)]
+    if len(kept) <= most:
+        return None
+    tenants = Counter(whose.tenant for whose in kept)
+    largest = max(tenants.values())
+    lost = next(whose for whose in kept if tenants[whose.tenant] == largest)
+    del kept[lost]
+    return lost
 
 
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """All responses of a batch to one prompt."""
-
-    task: str
-    """What tells the prompt from others: its text or its messages; its reference, where the item has no prompt."""
-    prompt: str
-    """The prompt as text. Empty: there is none."""
-    scores: list[float] = field(default_factory=list)
-
-
-def _groups(batch: _Batch, judge: str) -> Iterable[_Group]:
-    """The prompts of the batch with the scores of all responses to each."""
-    groups: dict[str, _Group] = {}
-    for item, result, item_judge in zip(batch.finished.items, batch.finished.results, batch.judges, strict=True):
-        if item_judge == judge and result.score is not None:
-            task = item.prompt if isinstance(item.prompt, str) else _task_of(item)
-            group = groups.get(task)
-            if group is None:
-                group = groups[task] = _Group(task, text_of(prompt_of(item) or ""))
-            group.scores.append(result.score)
-    return groups.values()
+def _groups(batch: _Batch, judge: str) -> Iterable[tuple[str, int, list[float]]]:
+    """The prompts of the batch: what tells each from others, the position of its last item, the scores of all responses to it."""
+    scores: defaultdict[str, list[Any]] = defaultdict(list)
+    last: dict[str, int] = {}
+    for at, (item, result, name) in enumerate(
+        zip(batch.finished.items, batch.finished.results, batch.judges, strict=True)
+    ):
+        if name == judge:
+            prompt = item.prompt
+            task = prompt if type(prompt) is str else _task_of(item)
+            scores[task].append(result.score)
+            last[task] = at
+    return ((task, last[task], group) for task, group in scores.items())
 
 
 def _task_of(item: ScoreItem) -> str:

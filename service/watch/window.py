@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from service.watch import memories
-from service.watch.alarms import Alarm, At, at
+from service.watch.alarms import Alarm
 from service.watch.contrast import Contrast
 from service.watch.detectors import BY_NAME, DETECTORS, PAID, Detector
-from service.watch.evidence import Crossing, Evidence, Moment, joint_crossing, log_threshold, upper_bound
+from service.watch.evidence import Evidence, Moment, joint_crossing, log_threshold, upper_bound
 from service.watch.memories import Memories
 from service.watch.samples import Sample, Shown
 
@@ -50,8 +50,10 @@ class _Series:
     """Is made when there is evidence for a kind that may be a matter of style."""
     recent: deque[float] = field(default_factory=lambda: deque(maxlen=_RECENT))
     suspects: deque[Shown] = field(default_factory=lambda: deque(maxlen=_SUSPECTS))
+    quoted: str | None = None
+    """What an alarm quotes of the last suspect."""
 
-    def add(self, x: float, moment: Moment, calibration: int = _CALIBRATION) -> Crossing | None:
+    def add(self, x: float, moment: Moment, calibration: int = _CALIBRATION) -> Moment | None:
         self.recent.append(x)
         if self.evidence is None:
             self.total += x
@@ -85,7 +87,7 @@ class Window:
         self.items = 0
         """Items that were judged so far."""
         self.step: int | None = None
-        self.shifts: dict[str, At] = {}
+        self.shifts: dict[str, Moment] = {}
         """The kinds that have become frequent in all responses, paid or not, and since when: no hack."""
         self._report = report
         self._redact = redact
@@ -109,9 +111,9 @@ class Window:
         is_first = self._first < _BEGINNING
         if not is_first:
             self._read(sample)
-        elif sample.is_paid:
+        else:
             self._memories.beginning.add(sample)
-            self._first += 1
+            self._first += sample.is_paid
             if self._first == _BEGINNING:
                 self._memories.beginning.close()
         self._memories.keep(sample, is_first=is_first)
@@ -129,7 +131,7 @@ class Window:
             if contrast is not None:
                 contrast.add(x, is_paid=sample.is_paid)
             if sample.is_paid:
-                self._add(detector.name, x, moment, sample)
+                self._add(detector.name, float(x), moment, sample)
             if contrast is not None and contrast.is_decided:
                 self._decide(detector.name, contrast, moment)
 
@@ -138,9 +140,9 @@ class Window:
         series = self._series[name]
         series.contrast = None
         if contrast.pays:
-            self._raise(name, contrast.crossing.since, moment)
+            self._raise(name, contrast.since, moment)
             return
-        self.shifts[name] = at(contrast.crossing.since)
+        self.shifts[name] = contrast.since
         series.rebase()
 
     def take_group(self, scores: Sequence[float], moment: Moment) -> None:
@@ -161,10 +163,10 @@ class Window:
                 series.evidence.add(x, moment)
         self._series["diverging"].suspects.append(sample.shown(redact=self._redact))
         if rises.evidence is not None and falls.evidence is not None:
-            crossing = joint_crossing((rises.evidence, falls.evidence), _LOG_LEAST)
-            if crossing is not None:
+            since = joint_crossing((rises.evidence, falls.evidence), _LOG_LEAST)
+            if since is not None:
                 detail = f"the score was {rises.before:.2f} and is {rises.now:.2f}; {_shadow_means(falls)}"
-                self._raise("diverging", crossing.since, moment, detail=detail)
+                self._raise("diverging", since, moment, detail=detail)
 
     def impostor_paid(self, kind: str, response: Shown) -> None:
         """A planted response was paid: an alarm by itself."""
@@ -176,15 +178,15 @@ class Window:
         series = self._series[name]
         if sample is not None and x > 0.5:
             series.suspects.append(sample.shown(redact=self._redact))
-        crossing = series.add(x, moment)
-        if crossing is None or series.contrast is not None:
+            series.quoted = None if self._redact else series.detector.names(sample, self._memories)
+        since = series.add(x, moment)
+        if since is None or series.contrast is not None:
             return
         if series.detector.is_style:
             assert series.evidence is not None
-            series.contrast = Contrast(crossing, series.evidence.bound)
+            series.contrast = Contrast(since, series.evidence.bound, series.before or 0.0)
         else:
-            quoted = None if sample is None or self._redact else series.detector.names(sample, self._memories)
-            self._raise(name, crossing.since, moment, f"such as {quoted!r}" if quoted else "")
+            self._raise(name, since, moment)
 
     def _raise(self, name: str, since: Moment, moment: Moment, detail: str = "") -> None:
         series = self._series[name]
@@ -192,12 +194,12 @@ class Window:
         alarm = Alarm(
             secrets.token_hex(8),
             *(owner.tenant, owner.run, owner.judge, name, series.detector.about),
-            at(since),
-            at(moment),
+            since,
+            moment,
             series.before,
             series.now,
             [*series.suspects],
-            detail,
+            detail or (f"such as {series.quoted!r}" if series.quoted else ""),
         )
         series.rebase()
         self._report(alarm)

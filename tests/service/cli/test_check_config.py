@@ -30,6 +30,7 @@ def test_every_mistake_is_named_with_its_setting(tmp_path: Path) -> None:
         oidc_issuer="https://i",
         oidc_audience="a",
         oidc_jwks="/no/jwks",
+        pins_dir="/no/pins",
     )
     assert (done.returncode, done.stdout) == (2, "")
     lines = [line.removeprefix("rewardline: ").partition(":")[0] for line in done.stderr.splitlines()]
@@ -43,6 +44,7 @@ def test_every_mistake_is_named_with_its_setting(tmp_path: Path) -> None:
         "recipes_file",
         "openenv_tasks",
         "receipt_key_file",
+        "pins_dir",
     ]
 
 

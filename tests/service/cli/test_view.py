@@ -17,8 +17,9 @@ from playwright.sync_api import BrowserContext, expect
 from typer.testing import CliRunner
 
 from service.cli.main import application
+from service.cli.shown_files import Shown
 from service.dataset_audit.report import Example, Finding, Fix, NoReport, Report
-from service.prompts.stored_files import Shown, files, rows_beside
+from service.prompts.stored_files import files, rows_beside
 from tests.browser import Opened
 from tests.conftest import ROOT
 from tests.tables import table

@@ -209,6 +209,7 @@ def test_a_row_that_was_not_compared_does_not_pass(tmp_path: Path) -> None:
         (("here", "no.whl"), "is not a wheel of the server"),
         (("here", "no.yaml"), "No such file"),
         (("here", "here", "--max-flips", "0.5"), "percent sign"),
+        (("here", "here", "--max-flips", "101%"), "100% or less"),
         (("here", "here", "--verifier", "math", "--recipe", "math"), "name one"),
         (("stored", "here"), "holds no stored verdicts"),
         (("here", "here"), "no item has a score"),

@@ -87,6 +87,10 @@ def _log(path: Path) -> Path:
         for name, scores in solved.items() for at, score in enumerate(scores)
     ]  # fmt: skip
     records.append({"status": "failed", "score": None, "prompt": "never asked", "reference": "1"})
+    records += [{"status": "ok", "score": at % 2, "reference": f"of no prompt {at // 2}"} for at in range(8)]
+    records.append(
+        {"status": "invalid", "score": None, "reason": "bad_reference", "prompt": "impossible", "reference": "{"}
+    )
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     return path
 
@@ -116,11 +120,13 @@ def test_rows_have_the_columns_of_the_trainer(tmp_path: Path, trainer: str, colu
 def test_stats_and_mix(tmp_path: Path) -> None:
     log, output = _log(tmp_path / "log.jsonl"), tmp_path / "mixed.parquet"
     run = CliRunner().invoke
-    assert "3 prompts" in run(application("dataset"), ["dataset", "stats", str(log)]).output
+    told = run(application("dataset"), ["dataset", "stats", str(log)]).output
+    assert "8 prompts; 0 are near duplicates" in told
+    assert "1 rows are impossible: no response to them can be judged (bad_reference)" in told
     options = ["dataset", "mix", str(log), "-o", str(output), "--share", "medium=0.5", "--count", "2"]
     assert run(application("dataset"), options).exit_code == 0
     assert len(pq.read_table(output)) == 1
-    for wrong in ("medium=x", "midway=1", "medium=3"):
+    for wrong in ("medium=x", "midway=1", "medium=3", "unknown=1"):
         assert run(application("dataset"), [*options[:5], "--share", wrong]).exit_code == 2
 
 
@@ -161,8 +167,12 @@ def test_verdicts_of_score_are_read_with_the_rows_beside_them(tmp_path: Path) ->
     [
         (["stats", "empty"], "no files to read in"),
         (["mix", "empty", "-o", "o", "--share", "medium=2"], "the shares add up to 2"),
+        (["mix", "empty", "-o", "o", "--share", "medium=-1"], "write shares above 0"),
         (["mix", "empty", "-o", "o", "--share", "medium=0.5", "--share", "medium=0.2"], "medium has a share already"),
-        (["mix", "empty", "-o", "o", "--share", "medium=1", "--format", "trx"], "no format 'trx'"),
+        (
+            ["mix", "empty", "-o", "o", "--share", "medium=1", "--format", "trx"],
+            "'trx' is not one of 'verl',",
+        ),
         (["filter", "empty", "-o", "o", "--band", "harder"], "no band 'harder'"),
     ],
 )
@@ -175,7 +185,7 @@ def test_mistakes_are_told_before_files_are_read(tmp_path: Path, arguments: list
 
 def test_a_folder_may_hold_a_log_by_any_name(tmp_path: Path) -> None:
     _log(tmp_path / "audit-x.jsonl")
-    assert len(collect([tmp_path])[0]) == 3
+    assert len(collect([tmp_path])[0]) == 8
 
 
 def test_a_mixture_says_which_band_ran_out(tmp_path: Path) -> None:

@@ -157,7 +157,7 @@ def test_a_date_names_one_lock_for_good(lock: Json, tmp_path: Path) -> None:
     put(tmp_path, "second", {**changed(lock, math="1"), "date": "2026-01-01"})
     for name, message in (
         ("2026-02-01", "first and second are different locks of 2026-01-01; name one"),
-        ("2999-01-01", "2999-01-01 is not over"),
+        ("2999-01-01", "write the name of a lock, such as "),
         ("2025-01-01", "there are first, second"),
     ):
         refusal = locks.of(name)

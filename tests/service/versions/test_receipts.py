@@ -264,6 +264,7 @@ def test_a_setting_has_all_verdicts_carry_receipts_and_a_job_keeps_what_its_head
     with httpx.Client(base_url=served.url, timeout=PATIENCE_S) as http:
         job = http.post("/v1/jobs", json=body, headers={"X-Receipt": "1"}).json()["job_id"]
         (result,) = http.get(f"/v1/jobs/{job}", params={"wait_s": 30}).json()["results"]
-        assert result["detail"]["receipt"]["verdict"]["score"] == 1.0
+        receipt = result["detail"]["receipt"]
+        assert (receipt["verdict"]["score"], receipt["request_id"]) == (1.0, job)
         (result,) = http.post("/v1/score", json={**body, "receipts": True}).json()["results"]
         assert "receipt" in result["detail"]

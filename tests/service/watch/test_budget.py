@@ -1,7 +1,12 @@
 """What the watch reads of a run does not depend on the traffic of other runs and tenants."""
 
+import time
+
+import pytest
+import structlog
+
 from service.watch.alarms import Alarms
-from service.watch.budget import RUN_SAMPLES_PER_S, SAMPLES_PER_S, Budget
+from service.watch.budget import RUN_SAMPLES_PER_S, SAMPLES_PER_S, Budget, Clock
 from service.watch.stream import Windows
 from service.watch.window import NBYTES, Whose
 from tests.tables import table
@@ -53,3 +58,20 @@ def test_a_tenant_with_many_runs_does_not_push_out_the_windows_of_others() -> No
         windows.of(Whose("agents", f"busy-{at}", "exact_match"))
     assert windows.of(Whose("maths", "slow", "math")) is window
     assert windows.entries == 8
+
+
+def test_the_clock_goes_slower_where_others_take_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter([(0.0, 0.0), (10.0, 10.0), (20.0, 10.5), (30.0, 10.5)])
+    wall_s, cpu_s = zip(*times, strict=True)
+    monkeypatch.setattr(time, "monotonic", iter(wall_s).__next__)
+    monkeypatch.setattr(time, "process_time", iter(cpu_s).__next__)
+    clock = Clock()
+    assert [clock.now_s() for _ in range(3)] == [10.0, 11.5, 11.5]
+
+
+def test_a_run_that_is_forgotten_is_told_once_in_a_while() -> None:
+    windows = Windows(Alarms(), max_bytes=2 * NBYTES, redact=False)
+    with structlog.testing.capture_logs() as lines:
+        for run in ("first", "second", "third", "fourth"):
+            windows.of(Whose("maths", run, "math"))
+    assert [(line["event"], line["run"]) for line in lines] == [("watch_run_dropped", "first")]

@@ -35,8 +35,8 @@ def test_above_the_bound_it_alarms_and_names_the_change() -> None:
         if crossing is not None:
             break
     assert crossing is not None
-    assert 190 <= crossing.since.item <= 230
-    assert crossing.since.step == crossing.since.item // 10
+    assert 190 <= crossing.item <= 230
+    assert crossing.step == crossing.item // 10
     assert evidence.crossing(1.0) is None, "it begins anew"
 
 
@@ -50,7 +50,7 @@ def test_two_changes_at_once_need_evidence_for_both() -> None:
         still.add(1.0, Moment(100 + at))
     crossing = joint_crossing((up, still), 10.0)
     assert crossing is not None
-    assert crossing.since.item == 100, "both hold from the later one on"
+    assert crossing.item == 100, "both hold from the later one on"
 
 
 def test_the_upper_bound_of_a_share_holds_nineteen_times_in_twenty() -> None:
