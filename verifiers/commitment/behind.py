@@ -145,7 +145,8 @@ def trails_off(text: str, span: Span) -> bool:
     """Whether the sentence of an answer doubts it behind: "The answer is 12 (probably not)."."""
     if _WORD_BEHIND.match(text, span[1]) is None:
         return False
-    return sentence_at(text, max(span[0], span[1] - 1), 0, len(text)).trails_off(span)
+    sentence = sentence_at(text, max(span[0], span[1] - 1), 0, len(text))
+    return sentence.may_trail_off() and sentence.trails_off(span)
 
 
 _WORD_BEHIND = re.compile(r"[^\w\n]{0,8}[^\W\d_]")
