@@ -317,6 +317,7 @@ class _Reader:
         self._text, self._values, self._marks = text, values, marks
         self._places = values.places(text)
         self._tail = list(self._sentences())[-_MAX_SENTENCES:]
+        self._formulas_from = len(self._tail) - _FORMULA_SENTENCES * values.has_formulas
         self._starts = self._grouped([start for start, _ in self._places])
         self._marked = self._grouped([mark.start for mark in marks])
         self._offered: dict[int, Offer | None] = {}
@@ -344,7 +345,7 @@ class _Reader:
                 for mention in candidates
                 if not _within(mention, self._marks) and not _is_neutral(sentence, mention)
             ]
-        if self._may_hold_formula(index) and not inside:
+        if index >= self._formulas_from and not inside:
             mentions = self._with_formula(sentence, mentions)
         mentions += [
             Mention(mark.names, mark.start, min(mark.end, end))
@@ -370,19 +371,16 @@ class _Reader:
             origins if not origins or origins[0] >= heard_from else [start for start in origins if start >= heard_from]
         )
 
-    def _may_hold_formula(self, index: int) -> bool:
-        return self._values.has_formulas and index >= len(self._tail) - _FORMULA_SENTENCES
-
     def _may_mention(self, index: int) -> bool:
         """Whether a sentence may mention a value; most sentences of a long text do not."""
-        return index in self._starts or index in self._marked or self._may_hold_formula(index)
+        return index in self._starts or index in self._marked or index >= self._formulas_from
 
     def _may_commit(self, index: int) -> bool:
         """Whether a sentence may commit to a mention: most sentences mention nothing, or choose nothing."""
         if index in self._marked:
             return True
         sentence = self._tail[index]
-        may_be = bool(self._places_in(index)) or (self._may_hold_formula(index) and _has(_MAY_BE_FORMULA, sentence))
+        may_be = bool(self._places_in(index)) or (index >= self._formulas_from and _has(_MAY_BE_FORMULA, sentence))
         return may_be and (sentence.may_choose() or (index > 0 and self._may_head(index - 1)))
 
     def _may_head(self, index: int) -> bool:

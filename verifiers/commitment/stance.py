@@ -127,7 +127,7 @@ def sentences(text: str, start: int, end: int) -> Iterator["Sentence"]:
             if may_go_on and _NO_STOP.search(text, max(start, at - 12), at):
                 continue
         if first < at and not text[first:at].isspace():
-            yield _once(before, text, first, at, sign)
+            yield before.get((first, at, sign)) or _once(before, text, first, at, sign)
         first = following
     if text[first:end].strip():
         yield _once(before, text, first, end, "")
@@ -135,17 +135,12 @@ def sentences(text: str, start: int, end: int) -> Iterator["Sentence"]:
 
 def _once(before: "dict[_Key, Sentence]", text: str, start: int, end: int, stop: str) -> "Sentence":
     if (sentence := before.get((start, end, stop))) is None:
-        sentence = _keep(before, (start, end, stop), Sentence(text, start, end, stop))
+        if len(before) >= _MAX_SENTENCES:
+            before.clear()
+        sentence = before[start, end, stop] = Sentence(text, start, end, stop)
         if end - start > _MAX_SENTENCE_CHARS:
             heard = before.setdefault((sentence.heard_from, end, _HEARD), sentence)
             vars(sentence).update(vars(heard) | {"start": start, "stop": stop})
-    return sentence
-
-
-def _keep(before: "dict[_Key, Sentence]", key: "_Key", sentence: "Sentence") -> "Sentence":
-    if len(before) >= _MAX_SENTENCES:
-        before.clear()
-    before[key] = sentence
     return sentence
 
 
@@ -179,7 +174,9 @@ def last_sentence(text: str, start: int, end: int, *, has_words: bool = False) -
     if (kept := before.get(key)) is not None:
         return kept
     sentence = _last_sentence(text, start, end, has_words)
-    return None if sentence is None else _keep(before, key, sentence)
+    if sentence is not None and len(before) < _MAX_SENTENCES:
+        before[key] = sentence
+    return sentence
 
 
 def _last_sentence(text: str, start: int, end: int, has_words: bool) -> "Sentence | None":

@@ -2,6 +2,7 @@
 
 import pytest
 
+from verifiers.commitment.byname import denies_by_name
 from verifiers.commitment.cues import Kind, cues, shortest, words
 from verifiers.commitment.glance import may_hold, tokens
 from verifiers.commitment.stance import UNMADE, Sentence, Stance, sentences
@@ -72,3 +73,13 @@ def test_most_sentences_are_ruled_out() -> None:
 )
 def test_a_sentence_that_only_names_a_value_chooses_none(text: str) -> None:
     assert not Sentence(text, 0, len(text) - 1, ".").may_choose()
+
+
+@pytest.mark.parametrize(
+    "text", ["We reject x = 42", "42 seems too small", "42 ist falsch", "42 no es correcto", "42是错的"]
+)
+def test_no_verdict_against_a_value_is_overlooked(text: str) -> None:
+    sentence, at = Sentence(text, 0, len(text), ""), text.index("42")
+    assert denies_by_name(sentence, (at, at + 2)) or sentence.stance((at, at + 2)) is Stance.DENIED
+    assert sentence.may_reject()
+    assert not Sentence("So it is 42", 0, 11, "").may_reject()
