@@ -49,4 +49,4 @@ def test_a_rule_that_reads_all_words_of_a_sentence_is_seen(found: Found, monkeyp
         assert all(word.text for word in self.words)
 
     monkeypatch.setattr(stance.Sentence, "__init__", read)
-    assert {"math, long_sample", "numeric, tag", "qa, tag"} <= changed(found).keys()
+    assert {"math, gsm8k_model_solutions", "math, long_sample", "numeric, boxed"} <= changed(found).keys()
