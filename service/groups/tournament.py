@@ -130,24 +130,24 @@ class Contest:
 
     def _alone(self) -> list[int]:
         """The places of those without a game."""
-        played = {place for game in self.games for place in (game.first, game.second)}
-        return [place for place in self._playing if place not in played]
+        played = {position for game in self.games for position in (game.first, game.second)}
+        return [position for position in self._playing if position not in played]
 
     def _closing_pairs(self) -> list[Pair]:
         """Close a torn circle. Who has no game meets somebody else first; who then has none is left out. The games are those
         of a group without these.
         """
-        asked = {(game.first, game.second) for game in self.games} | {pair for pair, _ in self.faults}
-        alone = self._alone()
+        tried = {(game.first, game.second) for game in self.games} | {pair for pair, _ in self.faults}
+        without_game = self._alone()
         if self._rounds < _CIRCLES:
-            others = sorted(self._playing, key=alone.__contains__)
-            pairs = [(place, other) for place in alone for other in others if place != other]
-            fresh = [pair for pair in pairs if asked.isdisjoint((pair, pair[::-1]))]
+            rivals = sorted(self._playing, key=without_game.__contains__)
+            pairs = [(position, rival) for position in without_game for rival in rivals if position != rival]
+            fresh = [pair for pair in pairs if tried.isdisjoint((pair, pair[::-1]))]
             return [*{pair[0]: pair for pair in reversed(fresh)}.values()]
-        self._playing = [place for place in self._playing if place not in alone]
+        self._playing = [position for position in self._playing if position not in without_game]
         circle = [(self._playing[first], self._playing[second]) for first, second in self._fixed_pairs()]
         self.games = [game for game in self.games if (game.first, game.second) in circle]
-        return [pair for pair in circle if pair not in asked]
+        return [pair for pair in circle if pair not in tried]
 
     def _points(self) -> list[float]:
         """Half of a win less half of a loss: a round without a game counts as a tie does."""

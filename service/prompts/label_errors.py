@@ -7,7 +7,7 @@ On a hard prompt many make the same mistake. So two readings are weighed for eac
 wrong, or the reference is wrong and the answer on which most others agree is right. A policy is right with a rate of Beta(a, b), and
 its wrong answers follow a Dirichlet distribution over those that can be had (beta-binomial and Dirichlet-multinomial counts). Both
 are fitted to the whole set, as in the models of crowds that label (Dawid and Skene 1979). Of the references that are the most likely
-to be wrong so many are named that the expected share of right ones among them stays small (Newton et al. 2004).
+to be wrong so many are suspected that the expected share of right ones among them stays small (Newton et al. 2004).
 """
 
 from collections import Counter
@@ -25,7 +25,7 @@ from service.watch.texts import MANY_WORDS
 
 LEAST_AGREEING: Final = 6
 _RIGHT_SHARE: Final = 0.93
-"""The expected share of wrong references among those that are named."""
+"""The expected share of wrong references among those that are suspected."""
 _LEAST_DOUBT: Final = 0.5
 _ERRORS: Final = 0.03
 """The share of wrong references that is expected."""
@@ -61,26 +61,26 @@ class Suspect:
 
 async def suspects(prompts: Sequence[Prompt], judge: Judge) -> list[Suspect]:
     """The references against which most speaks, the most doubtful first."""
-    kept = [_distinct(prompt.responses) for prompt in prompts]
-    votes = [_votes(responses) for responses in kept]
+    distinct = [_distinct(prompt.responses) for prompt in prompts]
+    votes = [_votes(responses) for responses in distinct]
     labels = Counter(prompt.reference for prompt in prompts)
     kinds = len(prompts) ** 2 / max(1, sum(count * count for count in labels.values()))
     answers: dict[int, str] = {}
     merged = [vote._replace(others=[sum(vote.others)]) for vote in votes]
     for at, doubt in enumerate(doubts(votes, kinds, merged)):
         if doubt >= _LEAST_DOUBT and sum(votes[at].others) >= LEAST_AGREEING:
-            answer, votes[at] = await _by_equality(prompts[at], kept[at], judge)
+            answer, votes[at] = await _by_equality(prompts[at], distinct[at], judge)
             if votes[at].others[0] >= LEAST_AGREEING:
                 answers[at] = answer
     ranked = [(doubt, at) for at, doubt in enumerate(doubts(votes, kinds)) if at in answers]
-    named: list[Suspect] = []
+    suspected: list[Suspect] = []
     total = 0.0
     for doubt, at in sorted(ranked, reverse=True):
         total += doubt
-        if doubt < _LEAST_DOUBT or total < _RIGHT_SHARE * (len(named) + 1):
+        if doubt < _LEAST_DOUBT or total < _RIGHT_SHARE * (len(suspected) + 1):
             break
-        named.append(Suspect(prompts[at], answers[at], votes[at].others[0], len(kept[at])))
-    return named
+        suspected.append(Suspect(prompts[at], answers[at], votes[at].others[0], len(distinct[at])))
+    return suspected
 
 
 def _distinct(responses: Sequence[Response]) -> list[Response]:
@@ -101,8 +101,8 @@ async def _by_equality(prompt: Prompt, responses: Sequence[Response], judge: Jud
     agrees = iter(await judge(prompt, [(rival, answer) for answer in common for rival in rivals]))
     agreeing = {answer: [rival for rival in rivals if next(agrees)] for answer in common}
     answer = max(common, key=lambda answer: len(agreeing[answer]))
-    rest = [rival for rival in rivals if rival not in agreeing[answer]]
-    return answer, Votes(_votes(responses).right, [len(agreeing[answer]), *_votes(rest).others])
+    remainder = [rival for rival in rivals if rival not in agreeing[answer]]
+    return answer, Votes(_votes(responses).right, [len(agreeing[answer]), *_votes(remainder).others])
 
 
 def doubts(fitted: Sequence[Votes], kinds: float, weighed: Sequence[Votes] | None = None) -> list[float]:
@@ -116,9 +116,9 @@ def doubts(fitted: Sequence[Votes], kinds: float, weighed: Sequence[Votes] | Non
     counts = _Counts(fitted, max(1.0, kinds - 1))
     scattered = [(spread, counts.spreads(spread)) for spread in _SPREADS]
     fits = (
-        (_likelihood(known + wrong), rate, spread)
+        (_likelihood(right + wrong), rate, spread)
         for rate in _RATES
-        for known in [counts.rates(*rate)]
+        for right in [counts.rates(*rate)]
         for spread, wrong in scattered
     )
     _, rate, spread = max(fits)
@@ -137,8 +137,8 @@ def _likelihood(readings: Numbers) -> float:
 class _Counts:
     """Votes as columns. Logarithms of likelihoods have two rows: the reference is right; the first of the others is."""
 
-    def __init__(self, votes: Sequence[Votes], others: float) -> None:
-        self._others = others
+    def __init__(self, votes: Sequence[Votes], rivals_per_prompt: float) -> None:
+        self._rivals_per_prompt = rivals_per_prompt
         width = max((len(vote.others) for vote in votes), default=0) or 1
         self._right = np.array([vote.right for vote in votes], np.int64)
         self._rivals = np.array([[*vote.others, *[0] * (width - len(vote.others))] for vote in votes], np.int64)
@@ -147,8 +147,8 @@ class _Counts:
 
     def _log_gamma(self, start: float, counts: npt.NDArray[np.int64]) -> Numbers:
         """The logarithm of the rising factorial of `start`, for each count."""
-        most = int(self._all.max(initial=0)) + 1
-        table = np.array([lgamma(start + count) - lgamma(start) for count in range(most)])
+        size = int(self._all.max(initial=0)) + 1
+        table = np.array([lgamma(start + count) - lgamma(start) for count in range(size)])
         return table[counts]
 
     def rates(self, a: float, b: float) -> Numbers:
@@ -156,10 +156,10 @@ class _Counts:
         return self._log_gamma(a, true) + self._log_gamma(b, self._all - true) - self._log_gamma(a + b, self._all)
 
     def spreads(self, spread: float) -> Numbers:
-        each = spread / self._others
-        parts = self._log_gamma(each, self._rivals).sum(axis=1)
-        swapped = parts - self._log_gamma(each, self._rivals[:, 0]) + self._log_gamma(each, self._right)
+        share = spread / self._rivals_per_prompt
+        logs = self._log_gamma(share, self._rivals).sum(axis=1)
+        swapped = logs - self._log_gamma(share, self._rivals[:, 0]) + self._log_gamma(share, self._right)
         wrong = np.stack([self._all - self._right, self._all - self._rivals[:, 0]])
-        label = (1 / self._others + (each + self._right) / (spread + wrong[1])) / 2
+        label = (1 / self._rivals_per_prompt + (share + self._right) / (spread + wrong[1])) / 2
         """The chance of this wrong reference: half of them are random, and half are what a policy would answer."""
-        return np.stack([parts, swapped + np.log(label)]) - self._log_gamma(spread, wrong)
+        return np.stack([logs, swapped + np.log(label)]) - self._log_gamma(spread, wrong)

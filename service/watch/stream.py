@@ -89,11 +89,11 @@ class Windows:
     def runs(self, tenant: str) -> list[WatchedRun]:
         """The runs of a tenant, the latest first."""
         with self._lock:
-            kept = [*self._kept.items()]
+            windows = [*self._kept.items()]
         return [
-            WatchedRun(whose.run, whose.judge, window.items, window.step, window.ready, {**window.shifts})
-            for whose, window in reversed(kept)
-            if whose.tenant == tenant
+            WatchedRun(owner.run, owner.judge, window.items, window.step, window.ready, {**window.shifts})
+            for owner, window in reversed(windows)
+            if owner.tenant == tenant
         ]
 
     @property
@@ -293,15 +293,15 @@ class Stream:
         window.impostor_paid(f"{probe.impostor.kind}: {probe.impostor.about}", response)
 
 
-def _bound(kept: OrderedDict[Whose, Any], most: int) -> Whose | None:
+def _bound(windows: OrderedDict[Whose, Any], limit: int) -> Whose | None:
     """Drop the oldest of the tenant that has the most of them, if there are too many: no tenant takes the room of others."""
-    if len(kept) <= most:
+    if len(windows) <= limit:
         return None
-    tenants = Counter(whose.tenant for whose in kept)
+    tenants = Counter(owner.tenant for owner in windows)
     largest = max(tenants.values())
-    lost = next(whose for whose in kept if tenants[whose.tenant] == largest)
-    del kept[lost]
-    return lost
+    oldest = next(owner for owner in windows if tenants[owner.tenant] == largest)
+    del windows[oldest]
+    return oldest
 
 
 def _groups(batch: _Batch, judge: str) -> Iterable[tuple[str, int, list[float]]]:

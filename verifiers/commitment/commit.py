@@ -964,7 +964,9 @@ class _Reader:
             ):
                 if cue.kind is Kind.NOT and cue.first > first and any(index >= cue.stop for index in indices):
                     continue
-                if cue.stop <= first and sentence.tells_which(cue, first):
+                # "The number that is not prime is C" denies nothing of C; "the only option that does not work" is one to avoid.
+                is_of_option = any(noun.kind in _CHOICES and noun.stop <= cue.first for noun in sentence.cues)
+                if cue.stop <= first and not is_of_option and sentence.tells_which(cue, first):
                     continue
                 return True
         return False
@@ -1170,6 +1172,7 @@ _VERDICTS = frozenset([Kind.YES, Kind.NO])
 _LINE = re.compile(r"[^\n]+")
 _ALNUM = re.compile(r"[^\W_]")
 _MAX_OR_WORDS = 3
+_CHOICES = frozenset([Kind.CALLED, Kind.ANSWER])
 _MODAL = frozenset([Kind.MAYBE, Kind.ALSO])
 _VERBS_OF_RELATIVE = 2
 _AGAINST = frozenset([Kind.NOT, Kind.WRONG, Kind.BAD, Kind.NO])

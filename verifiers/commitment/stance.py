@@ -88,6 +88,7 @@ _SKIPPED = frozenset([Kind.THE, Kind.NOUN, Kind.RIGHT])
 _COMMAS = frozenset(",，、،؛;；:：—–()（）")
 _OPENS = frozenset("(（[{<\"'“‘«「『【《〈\\$#|")
 _TELLS = frozenset(":：=—–-→⇒➜⟹>∴")
+_ARROWS = frozenset("→⇒➜⟹∴")
 _JOINS = frozenset([",", "，", "、", "/", "&", "+", "|", ";", "；"])
 _QUESTION = frozenset("?？؟")
 _ASKS = re.compile("[?？؟吗]")
@@ -134,10 +135,12 @@ def sentences(text: str, start: int, end: int) -> Iterator["Sentence"]:
 
 
 def _is_denial(text: str, at: int, following: int) -> bool:
-    """Whether the "no" before a full stop is a word of its own: "No. It is 5"; not "No. 5"."""
-    return text[at - 2 : at].lower() == "no" and _DIGIT_BEHIND.match(text, following) is None
+    """Whether the "no" before a full stop is a sentence of its own: "No. It is 5"; not "No. 5", nor "Wait, no. It is 5"."""
+    is_no = text[at - 2 : at].lower() == "no" and _DIGIT_BEHIND.match(text, following) is None
+    return is_no and text[: at - 2].rstrip(" *_")[-1:] in _BEFORE_SENTENCE
 
 
+_BEFORE_SENTENCE = ("", *"\n.!?:)")
 _DIGIT_BEHIND = re.compile(r"\s?[#№]?\s?\d")
 
 
@@ -277,7 +280,9 @@ class Sentence:
     def may_choose(self) -> bool:
         """Whether the stance towards a mention may be stronger than STATED; this reads no cues."""
         bits = held(self._tokens, _CHOICE)
-        if bits & _CHOOSES or bits & _CONTRASTS == _CONTRASTS or not _subjects().isdisjoint(self._tokens):
+        if bits & _CHOOSES or bits & _CONTRASTS == _CONTRASTS:
+            return True
+        if not (_subjects().isdisjoint(self._tokens) and _ARROWS.isdisjoint(self._tokens)):
             return True
         return self.text.find(">", self.heard_from, self.end) >= 0 or self._may_hold_verdict()
 
@@ -1054,8 +1059,10 @@ class Sentence:
         verbs = [
             neighbour.first
             for neighbour in self.cues
-            if neighbour.kind is Kind.IS and cue.stop < neighbour.first < first
+            if neighbour.kind is Kind.IS and cue.stop <= neighbour.first < first
         ]
+        # The "be" of "that could not be folded is" belongs to the denial.
+        verbs = verbs[1:] if len(verbs) > 1 and verbs[0] == cue.stop else verbs
         pronouns = [at for at in range(1, cue.first) if self.words[at].text in listed("relatives")]
         start = self.past_cue(0, Kind.SO)
         if len(verbs) != 1 or not pronouns or not self.begins(start, Kind.THE):
@@ -1146,7 +1153,7 @@ class Sentence:
             return Stance.CONCLUDED
         comma = index and self.words[index - 1].text in ",，:："
         is_arrow = tells and (
-            self.words[index - 1].text in "→⇒➜⟹∴" or [w.text for w in self.words[index - 2 : index]] == ["=", ">"]
+            self.words[index - 1].text in _ARROWS or [w.text for w in self.words[index - 2 : index]] == ["=", ">"]
         )
         # "Also ist die Antwort A": Germanic languages put the verb before the noun there.
         is_inverted = verb and index < first and self.ends_in(at, Kind.SO)
