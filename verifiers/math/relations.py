@@ -21,6 +21,8 @@ from verifiers.math.rounding import places
 from verifiers.math.tree import Node, TooComplex, replace_names, with_parts
 from verifiers.math.values import NoValue
 
+_LETTERS = frozenset(["e", "i"])
+"""Constants whose letters are names of other things, too."""
 _NEGATIONS = ("neg", "lnot")
 _OF_ANGLES = frozenset(("sin", "cos", "tan", "cot", "sec", "csc"))
 _LENGTHS = frozenset(("vec", "overrightarrow", "bar", "times"))
@@ -40,6 +42,8 @@ def is_name(node: Node, value: Node | None = None) -> bool:
 def _names_one(node: Node, value: Node | None) -> bool:
     if node.kind in ("sym", "text", "big", "matrixv"):
         return True
+    if node.kind == "const":
+        return node.leaf in _LETTERS and value is not None  # "e = 1/2" tells an eccentricity, "i = 3" a current
     if node.kind == "apply":
         return node.leaf not in _NEGATIONS
     if node.kind in ("union", "cap", "setminus"):

@@ -57,6 +57,12 @@ def test_a_right_answer_is_paid(row: dict[str, Any], found: Found) -> None:
         ("math", "There are 18 of them. So the answer is valid.", "18", {}, 1.0),
         ("qa", "So the answer is ) }.", ") }", {}, 1.0),
         ("qa", "So the answer is } > > ).", "> > )", {}, 0.0),
+        # Letters of constants name other things, too.
+        ("math", r"\boxed{e = \frac{1}{2}}", "0.5", {}, 1.0),
+        ("math", r"\boxed{i = 3}", "3", {}, 1.0),
+        ("math", r"\boxed{\frac12}", r"e = \frac{1}{2}", {}, 1.0),
+        ("math", r"\boxed{i = 3}", "3i", {}, 0.0),
+        ("math", r"\boxed{e}", "1/2", {}, 0.0),
         # Somebody picks things, and not an answer.
         ("math", r"Her mother picked $\boxed{30}$ apples.", "30", {}, 1.0),
         ("numeric", "The teacher picked 30 apples in total.", "30", {}, 1.0),
