@@ -574,7 +574,7 @@ def environment(names: Collection[str]) -> dict[str, str]:
 _SERVICE_LINK = re.compile(r"REWARDLINE_(.*_)?SERVICE_(HOST|PORT(_.*)?)|REWARDLINE_(.*_)?PORT_\d+_(TCP|UDP|SCTP)(_.*)?")
 _PORT_LINK = re.compile(r"REWARDLINE_(.*_)?PORT")
 _PORT_LINK_VALUE = re.compile(r"(tcp|udp|sctp)://.*")
-_OF_THE_CLIENT = ("REWARDLINE_API_KEY", "REWARDLINE_RUN_ID", "REWARDLINE_PIN")
+_OF_THE_CLIENT = ("REWARDLINE_URL", "REWARDLINE_API_KEY", "REWARDLINE_RUN_ID", "REWARDLINE_PIN")
 
 
 def _is_misspelt(name: str, value: str, names: Set[str]) -> bool:

@@ -1,11 +1,13 @@
 """Settings: where they come from, and which ones the service refuses to start with."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from service.settings import Settings, SettingsError, read
+from tests.conftest import ROOT
 from tests.tables import table
 
 KEY = "0123456789abcdef"
@@ -94,6 +96,15 @@ def test_a_misspelt_option_is_an_error_wherever_it_stands(tmp_path: Path, monkey
     monkeypatch.setenv("REWARDLINE_HTPP_PORT", "1")
     with pytest.raises(SettingsError, match="REWARDLINE_HTPP_PORT"):
         read()
+
+
+def test_variables_of_the_client_may_be_set_where_a_service_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    sources = (ROOT / "client" / "rewardline").rglob("*.py")
+    names = {name for source in sources for name in re.findall(r"REWARDLINE_[A-Z_]+[A-Z]", source.read_text("utf-8"))}
+    assert {"REWARDLINE_URL", "REWARDLINE_API_KEY"} <= names
+    for name in names:
+        monkeypatch.setenv(name, "of the client")
+    read()
 
 
 def test_what_kubernetes_says_of_a_service_of_our_name_is_no_option(monkeypatch: pytest.MonkeyPatch) -> None:
