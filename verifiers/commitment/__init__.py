@@ -7,7 +7,7 @@ a tokenizer leaves at the end. A response whose thinking was opened and never cl
 answer.
 
 *HTML* (markup). Verifiers that judge the meaning of words remove the tags that only add emphasis, and all text that is
-struck out.
+struck out. A call that gives an answer, such as `Finish[Paris]` on a line of its own, is read as an answer line.
 
 *Channels* (channels; `parameters` holds what a caller may ask for; `readers` maps each channel to its reader). The
 first channel that the response uses decides. If an explicit channel is used badly (an empty or unclosed last box, an

@@ -1,4 +1,4 @@
-"""HTML emphasis, which some models write instead of asterisks (`The answer is <b>12</b>.`), and struck-out text."""
+"""HTML emphasis, which some models write instead of asterisks (`The answer is <b>12</b>.`), struck-out text, and calls."""
 
 import re
 
@@ -31,6 +31,16 @@ _STRUCK = re.compile(
 _MAY_HIDE = Scan(r"~~|</(?:s|del>)|<!--| hidden|style=|color\{white\}|\[/|\\(?:if|sout|hcancel|enclose)|\{comment\}")
 """What struck-out or hidden text holds; most texts have none of it. `<s>` at the start of a line may be a chat token; `~` is
 a space in LaTeX and a tone in chats."""
+_STEP = r"(?m)^(?P<label>[*_]{0,2}(?:Action[ \d]{0,3}:[*_ ]{0,3})?)"
+_CALLED = r"(?:\w{0,12}?(?i:answer|finish)\((?:\w{1,12}=)?(?=[\"'\dA-Z$\\−-])|(?:[Ff]inish|Answer)\[)"
+_GIVEN = r"(?P<quote>[\"']?)(?P<value>[^()\[\]\n]{1,400}?)(?P=quote)[)\]](?=[.*_]{0,3}[^\S\n]*$)"
+_CALL = re.compile(_STEP + _CALLED + _GIVEN)
+"""A line that is the last step of an agent: `Action: Answer("C")`, `Finish[Paris]` (ReAct), `final_answer(42)` (smolagents)."""
+
+
+def _as_line(call: re.Match[str]) -> str:
+    lead = "Answer:".rjust(call.start("value") - call.end("label"))
+    return call["label"] + lead + call["value"] + " " * (call.end() - call.end("value"))
 
 
 def without_struck(text: str) -> str:
@@ -48,8 +58,10 @@ def without_html(text: str) -> str:
 
     These are pairs of tags with content, and line breaks. Other tags may be the subject of the text, or inequalities.
     Struck-out text (`without_struck`), indices and powers (`<sub>`, `<sup>`) stay as they are: their tags carry
-    meaning.
+    meaning. A call that gives an answer becomes an answer line.
     """
+    if "nswer(" in text or "inish(" in text or "nswer[" in text or "inish[" in text:
+        text = _CALL.sub(_as_line, text)
     first = text.find("<")
     if first < 0 or _MAY_BE.search(text, first, text.rfind(">") + 1) is None:
         return text

@@ -68,6 +68,19 @@ def test_a_right_answer_is_paid(row: dict[str, Any], found: Found) -> None:
         ("numeric", "The teacher picked 30 apples in total.", "30", {}, 1.0),
         ("math", r"My friend picked $\boxed{30}$.", "30", {}, 0.0),
         ("math", "My friend chose 30 as the answer.", "30", {}, 0.0),
+        # The last step of an agent.
+        ("multiple_choice", 'Since A and B lie apart, it is far.\nAction: Answer("C")', "C", TOWNS, 1.0),
+        ("multiple_choice", 'So A is the nearest.\n**Action: Answer("C")**', "A", TOWNS, 0.0),
+        ("multiple_choice", 'Action: Answer("B") or Answer("C")', "C", TOWNS, 0.0),
+        ("multiple_choice", 'Action: Answer("B, C")', "C", TOWNS, 0.0),
+        ("multiple_choice", 'Action: Answer("C")\nWait, no, it is B.', "C", TOWNS, 0.0),
+        ("qa", "Thought: It must be the capital.\nAction 2: Finish[Paris]", "Paris", {}, 1.0),
+        ("qa", "Action: finish[not Paris]", "Paris", {}, 0.0),
+        ("qa", "Action: finish[Paris or Rome]", "Paris", {}, 0.0),
+        ("qa", "Action: search[Paris]", "Paris", {}, 0.0),
+        ("numeric", "There are 40 and 2 more.\nfinal_answer(42)", "42", {}, 1.0),
+        ("numeric", "Answer(s)\n42", "42", {}, 1.0),
+        ("numeric", "f(42)", "42", {}, 0.0),
     ],
 )
 def test_a_plain_answer_and_its_neighbour(
