@@ -81,6 +81,15 @@ def test_a_right_answer_is_paid(row: dict[str, Any], found: Found) -> None:
         ("numeric", "There are 40 and 2 more.\nfinal_answer(42)", "42", {}, 1.0),
         ("numeric", "Answer(s)\n42", "42", {}, 1.0),
         ("numeric", "f(42)", "42", {}, 0.0),
+        # The letter of an option before its text.
+        ("qa", "She had the highest score. The answer is (C) Luna.", "Luna", {}, 1.0),
+        ("qa", "**(C) Luna**", "Luna", {}, 1.0),
+        ("qa", "(B) 2:35 P.M.", "2:35 P.M.", {"metric": "f1"}, 1.0),
+        ("qa", "(C) Luna", "(D) Luna", {}, 0.0),
+        ("qa", "(C) not Luna", "Luna", {}, 0.0),
+        ("qa", "(C) Luna, (D) Rosa", "Luna", {}, 0.0),
+        ("qa", "f(C) Luna", "Luna", {}, 0.0),
+        ("qa", "J. Smith", "Smith", {}, 0.0),
     ],
 )
 def test_a_plain_answer_and_its_neighbour(

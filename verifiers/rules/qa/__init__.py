@@ -260,8 +260,21 @@ def _answer(
         answer = typed.listed_from(response, extraction.span[0]) or answer
     may_be = metric not in _WHOLE or _may_name(answer, references)
     if metric not in _LIKENESS and (answer,) not in references and may_be:
+        if metric in _SHORT and ")" in answer[:5]:
+            answer = _without_label(answer, references)
         answer = _alone(answer, extraction.channel, references)
     return answer
+
+
+def _without_label(answer: str, references: Sequence[tuple[str, ...]]) -> str:
+    """An answer without the letter of an option before it, if it is the only one: "(C) Paris"."""
+    labels = list(_LABEL.finditer(answer))
+    if len(labels) != 1 or labels[0].start() > 0 or any(_LABEL.match(part) for spans in references for part in spans):
+        return answer
+    return answer[labels[0].end() :]
+
+
+_LABEL = re.compile(r"[*_]{0,2}(?<![^\W_])\(?[A-J]\)[*_]{0,2}\s{1,4}(?=\S)")
 
 
 def _committed(
