@@ -28,7 +28,8 @@ _SIGN = re.compile(r"\+(?!\s?\d)")
 _RELATION = re.compile(
     r"[\s$]{0,2}(?:<(?![^<>\n]{0,60}>)=?|>=?|[≤≥≠]|!=|\\(?:[lg](?:eq?|t)|neq?|[lg]eqslant)(?![A-Za-z]))"
 )
-_LETTER = re.compile(r"[\s$]{0,2}[A-Za-z](?!\w)")
+_LETTER = re.compile(r"[\s$]{0,2}[A-Za-z](?!\w)(?:(?<=\sa)\s(?P<noun>[a-z]{2,24}))?")
+"""The name of a quantity, or the article of a noun."""
 _VARIABLE = re.compile(r"[\s$]{0,2}\\?[A-Za-z]")
 
 
@@ -210,6 +211,12 @@ def _ending(head: str, kinds: frozenset[Kind]) -> str:
     return head[len(head[:-_CHARS]) + phrase[min(cue.first for cue in signals)].start :] if signals else ""
 
 
+def _names_quantity(text: str, start: int) -> bool:
+    """Whether a letter at a place is the name of a quantity: "more than n", "than a dozen"; not the article of "than a pie"."""
+    letter = _LETTER.match(text, start)
+    return letter is not None and (letter["noun"] is None or numerals.value(f"a {letter['noun']}") is not None)
+
+
 def bound_behind(suffix: str) -> str:
     """The words at the beginning of a text that make the number before it a limit, or deny it."""
     sign = _SIGN.match(suffix) or _RELATION.match(suffix)
@@ -228,7 +235,7 @@ def bound_behind(suffix: str) -> str:
         is_said = any(led.kind in (Kind.IS, Kind.THE) and led.stop <= cue.first for led in signals)
         is_limit = cue.kind is Kind.LIMIT and not is_said
         is_limit = is_limit or (cue.kind is Kind.WRONG and not phrase[cue.first].text.isascii())
-        is_relation = cue.kind is Kind.BOUND and cue.first <= 1 and _LETTER.match(suffix, phrase[cue.stop - 1].end)
+        is_relation = cue.kind is Kind.BOUND and cue.first <= 1 and _names_quantity(suffix, phrase[cue.stop - 1].end)
         if is_near and ((is_limit and (cue.first == 0 or is_end)) or is_relation):
             return suffix[: phrase[cue.stop - 1].end]
     return ""

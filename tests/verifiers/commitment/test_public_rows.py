@@ -90,6 +90,12 @@ def test_a_right_answer_is_paid(row: dict[str, Any], found: Found) -> None:
         ("qa", "(C) Luna, (D) Rosa", "Luna", {}, 0.0),
         ("qa", "f(C) Luna", "Luna", {}, 0.0),
         ("qa", "J. Smith", "Smith", {}, 0.0),
+        # An article is not the name of a quantity.
+        ("numeric", "A banana cream pie costs $0.41 more than a pumpkin pie.", "0.41", {}, 1.0),
+        ("numeric", "It is 5 more than a.", "5", {}, 0.0),
+        ("numeric", "It is 5 more than a dozen.", "5", {}, 0.0),
+        ("numeric", "It is 5 less than a third of it.", "5", {}, 0.0),
+        ("numeric", "It costs over 5, less than a pie.", "5", {}, 0.0),
     ],
 )
 def test_a_plain_answer_and_its_neighbour(
