@@ -23,6 +23,7 @@ _BOX_BARE = re.compile(r"\s{0,8}((?:[-+−]?\d|\\[A-Za-z])[^\s$]{0,200}|[A-Za-z]
 _COMMAND = r"(?:[A-Za-z]{0,8}boxed|fbox|framebox)"
 r"""Any command that ends in `boxed`: models garble it, as in `\beginboxed{5}`."""
 _PLAIN_BOX = re.compile(rf"\\{_COMMAND}\{{([^{{}}\\]{{0,200}})\}}")
+_FORMULA_OPENS = re.compile(r"(?:\\[(\[]|(?<!\\)\$)[^$]{0,40}\Z")
 _BRACES = re.compile(rf"(?P<box>\\{{1,2}}{_COMMAND}(?![A-Za-z]))|\\[^A-Za-z]|(?P<open>\{{+)|(?P<close>\}}+)")
 
 
@@ -181,9 +182,13 @@ def _has_text_after(text: str, position: int, end: int) -> bool:
 
 
 def _close(text: str, offers: list[Offer], box: _OpenBox, stop: int) -> None:
+    """Add a closed box. One that holds a text, with boxes in formulas of its own, is replaced by those boxes."""
     proposals: list[Offer] = []
     while offers and offers[-1].outer_start > box.outer_start:
         proposals.append(offers.pop())
+    if any(_FORMULA_OPENS.search(text, box.start, proposal.outer_start) for proposal in proposals):
+        offers += proposals[::-1]
+        return
     start, end = box.start, stop
     if start == end or not (text[start].isalnum() and text[end - 1].isalnum()):
         start, end = unwrap(text, *strip(text, start, end))

@@ -389,11 +389,11 @@ def turns(sentence: Sentence) -> bool:
 
 
 def _clauses(sentence: Sentence) -> Iterator[tuple[int, int]]:
-    """The clauses between pauses, as places of words; a reason is a clause of its own."""
+    r"""The clauses between pauses, as places of words; a reason is a clause of its own. The marks of a formula (`\(`) are no pauses."""
     reasons = {cue.first for cue in sentence.cues if cue.kind is Kind.BECAUSE}
     first = 0
     for position, word in enumerate(sentence.words):
-        is_pause = word.text in _PAUSES
+        is_pause = word.text in _PAUSES and not sentence.text.endswith("\\", 0, word.start)
         if is_pause or position in reasons:
             if first < position:
                 yield first, position

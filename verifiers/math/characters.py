@@ -75,7 +75,8 @@ _LONE_DOLLAR = re.compile(r"\$(?=\s*[-−]?\s*\.?\d)")
 """A single dollar sign before a number means money; mathematics has two."""
 _SPACED_GROUPS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?: \d{3})+(?![\d ]|\s*/)")
 _INDIAN_GROUPS = re.compile(r"(?<![\d.,])[1-9]\d?(?:,\d{2})+,\d{3}(?![\d,])")
-_LETTER_TIMES = re.compile(r"(?<=\d)\s*[xX]\s*(?=10\s*\^)")
+_LETTER_TIMES = re.compile(r"(?<=\d)(?:\s*[xX]\s*(?=10\s*\^)|\s+[xX]\s+(?=\\?\$?\d))")
+_SHARE_OF = re.compile(r"(?<=%)\s*(?:\\text\s?\{\s*of\s*\}|of\b)\s*(?=\\?\$?\d)")
 _UPRIGHT_E = re.compile(r"(?<=\d)\\(?:mathrm|text|rm)\s*\{\s*([eE])\s*\}(?=\s*[-+]?\d)")
 _SUPERSCRIPT_O = re.compile(r"(?<=\d)\s*\^\s*(?:\{\s*[oO]\s*\}|[oO](?![a-zA-Z]))")
 _FIXED_COLON = re.compile(r"\{:\}|\\colon(?![a-zA-Z])")
@@ -343,6 +344,7 @@ _SPELLED = _each(
     (("\\,", "~"), _WHOLE_GROUPS, lambda run: _GAP.sub("", run[0])),
     (".", _DECIMAL_GROUPS, lambda run: _GAP.sub("", run[0])),
     ("又", _MIXED_IN_CHINESE, lambda m: f"{m[4]}\\frac" if m[4] else rf"{m[1]}\frac{{{m[2]}}}{{{m[3]}}}"),
+    ("of", _SHARE_OF, r"\\cdot "),
     (("‰", "\\permil"), _PER_MILLE, r"\1\\cdot\\frac{1}{1000}"),
 )
 _CALLED = _each(
@@ -357,7 +359,7 @@ _SIGNS = _each(
     (("{:}", "\\colon"), _FIXED_COLON, ":"),
     ("\\\\", _LINE_BREAKS, ""),
     ("!=", _NOT_EQUAL, r"\\ne "),
-    ("10", _LETTER_TIMES, r"\\times "),
+    (("10", " x ", " X "), _LETTER_TIMES, r"\\times "),
     (_UPRIGHT_COMMANDS, _UPRIGHT_E, r"\1"),
     ("\\left", _EVALUATED, r"\\operatorname{at}(\1)"),
 )

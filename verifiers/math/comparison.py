@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import ModuleType
 
-from verifiers.commitment import same_truths
+from verifiers.commitment import cues, same_truths
 from verifiers.math import algebra, huge, members, relations, values
 from verifiers.math.binders import is_big
 from verifiers.math.canonical import canonical
@@ -125,9 +125,12 @@ class Comparison:
         return same_family(family(reference), family(answer), self.equal)
 
     def _sentences(self, reference: Node, answer: Node) -> bool | None:
-        """Compare sentences: they are equal if they have the same words around equal formulas."""
+        """Compare sentences: they are equal if they have the same words around equal formulas. "Smallest n = 5" is n = 5."""
         if "prose" not in (reference.kind, answer.kind):
             return None
+        if reference.kind != "prose" and [part.kind for part in answer.args] == ["text", "="]:
+            is_extreme = cues.listed("extremes").issuperset(str(answer.args[0].leaf).split())
+            return is_extreme and self.equal(reference, answer.args[1])
         return reference.kind == answer.kind and self._in_order(reference.args, answer.args)
 
     # words
@@ -152,6 +155,8 @@ class Comparison:
             return None
         if (sets := self._sets(reference, answer)) is not None:
             return sets
+        if relations.concluded(reference) is reference and (conclusion := relations.concluded(answer)) is not answer:
+            return self.equal(reference, conclusion)
         reference_named, answer_named = each_named(reference, answer), each_named(answer, reference)
         if reference_named is not reference or answer_named is not answer:
             return self.equal(reference_named, answer_named)

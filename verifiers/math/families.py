@@ -210,12 +210,10 @@ def _put_in(family: Family) -> Family:
     """Substitute conditions: `y = kx where k = 2` becomes y = 2x."""
     main, conditions = family.main, []
     for condition in family.conditions:
-        name = condition.args[0]
-        is_value = (
-            condition.kind == "=" and name.kind == "sym" and str(name.leaf) not in values.names(condition.args[1])
-        )
+        name, value = condition.args if condition.kind == "=" else (condition, condition)
+        is_value = name.kind == "sym" and str(name.leaf) not in values.names(value)
         if is_value and str(name.leaf) in values.names(main):
-            main = replace_names(main, {str(name.leaf): condition.args[1]})
+            main = replace_names(main, {str(name.leaf): value})
         else:
             conditions.append(condition)
     return Family(main, family.parameters, tuple(conditions))

@@ -27,7 +27,9 @@ from verifiers.math.tree import Node, TooComplex, Unreadable
 ReadFormula = Callable[[str], Node]
 _MAX_PARTS = 60
 _DOLLARS = re.compile(r"(?<!\\)\${1,2}")
-_TEXT_COMMAND = re.compile(r"\\(?:text|textbf|textit|textrm|mbox|mathrm)\s*\{([^{}]*)\}|\\(?:q?quad)(?![a-zA-Z])")
+_TEXT_COMMAND = re.compile(
+    r"(?:\\[ ,;:!]\s{0,4})?\\(?:text|textbf|textit|textrm|mbox|mathrm)\s*\{([^{}]*)\}|\\(?:q?quad)(?![a-zA-Z])"
+)
 _WORD = re.compile(r"(?<![\\a-zA-Z\d_^{])[A-Za-z][A-Za-z'’]+(?![a-zA-Z]*[{(_^\\])[.,;:]?|[㐀-鿿]+")
 _WORD_OR_GROUP = re.compile(r"(?P<group>\\[a-zA-Z]+\s*\{[^{}]*\})|" + _WORD.pattern)
 _SHORT_WORDS = split("is of in to at on by or if an as we no so it be he am my up us do go")

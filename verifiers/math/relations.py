@@ -13,6 +13,7 @@ and F has no other zero, because it is linear in y and its coefficient does not 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from math import isfinite
 
 from verifiers.math import values
@@ -206,6 +207,19 @@ def assigned(relation: Node) -> Node | None:
     if is_name(sides[0], sides[-1]):
         return _in_order_of_names(sides[0], sides[-1]) if _steps_agree(sides[1:]) else None
     return sides[-1] if _all_same(sides) or (len(sides) > 2 and _all_same(sides[1:])) else None
+
+
+def concluded(relation: Node) -> Node:
+    r"""The last of the relations that follow from each other: x = 5 of `2x = 10 \implies x = 5`; any other node as it is."""
+    operators = str(relation.leaf).split() if relation.kind == "chain" else []
+    steps = [place for place, operator in enumerate(operators) if operator in _STEPS]
+    if not steps or any(stop - start < 2 for start, stop in pairwise([-1, *steps, len(operators)])):
+        return relation
+    kinds, sides = operators[steps[-1] + 1 :], relation.args[steps[-1] + 1 :]
+    return Node(kinds[0], sides) if len(kinds) == 1 else Node("chain", sides, " ".join(kinds))
+
+
+_STEPS = frozenset(["implies", "iff"])
 
 
 def total(relation: Node) -> Node | None:

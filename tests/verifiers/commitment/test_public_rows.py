@@ -96,6 +96,37 @@ def test_a_right_answer_is_paid(row: dict[str, Any], found: Found) -> None:
         ("numeric", "It is 5 more than a dozen.", "5", {}, 0.0),
         ("numeric", "It is 5 less than a third of it.", "5", {}, 0.0),
         ("numeric", "It costs over 5, less than a pie.", "5", {}, 0.0),
+        # An x between numbers is a sign; a percentage of a number is a product.
+        ("math", "So the total is 9 x $5 = $45.", "45", {}, 1.0),
+        ("math", r"\boxed{25\% \text{ of } 60 = 15}", "15", {}, 1.0),
+        ("math", "9 x 5 = 46", "45", {}, 0.0),
+        ("math", "9 x 5", "45x", {}, 0.0),
+        ("math", r"\boxed{25\% \text{ of } 60}", r"25\%", {}, 0.0),
+        # What follows at the end of a line of implications is the answer.
+        ("math", r"\boxed{9x = 1440 \Longrightarrow 3x = 480 \implies x = 160}", "160", {}, 1.0),
+        ("math", r"So $2x > 10 \iff x > 5$.", r"(5, \infty)", {}, 1.0),
+        ("math", r"\boxed{9x = 1440 \Rightarrow x = 160}", "1440", {}, 0.0),
+        ("math", r"\boxed{p \Rightarrow q}", "q", {}, 0.0),
+        ("math", r"\boxed{y = 3}", r"x = 2 \Rightarrow y = 3", {}, 0.0),
+        ("math", r"\boxed{x = 5 \Rightarrow \text{contradiction}}", "5", {}, 0.0),
+        # A gap before words, and the word for an extreme before a name.
+        ("math", r"\boxed{C_n = \frac{1}{2n}\ \text{ for all integers } n \ge 2.}", r"\frac{1}{2n}", {}, 1.0),
+        ("math", r"\boxed{\text{Smallest } n = 50}", "50", {}, 1.0),
+        ("math", r"\boxed{5\ \text{ or } 6}", "5", {}, 0.0),
+        ("math", r"\boxed{\text{Wrong } n = 50}", "50", {}, 0.0),
+        ("math", r"\boxed{\text{Minimum } n = 50}", r"\text{Maximum } n = 50", {}, 0.0),
+        # The marks of a formula do not end the clause of a denial.
+        ("math", r"The answer is \(\boxed{16}\), not \(32\).", "16", {}, 1.0),
+        ("numeric", r"The answer is \(16\), not \(32\).", "16", {}, 1.0),
+        ("math", r"The answer is \(16\), not \(32\).", "32", {}, 0.0),
+        ("math", r"The answer is \(16\), not.", "16", {}, 0.0),
+        ("math", r"The answer is \(16\). No, \(32\).", "16", {}, 0.0),
+        # A box around a whole solution, which has a box of its own.
+        ("math", "\\boxed{Take \\(a = 44\\). Then\n\\(b = 41\\), and the sum is \\(\\boxed{85}\\).\n}", "85", {}, 1.0),
+        ("math", r"\boxed{Here $a = 44$. The answer is not $\boxed{85}$.}", "85", {}, 0.0),
+        ("math", r"\boxed{One gets $\boxed{5}$ or $\boxed{6}$.}", "5", {}, 0.0),
+        ("math", r"\boxed{$\boxed{5}$ is wrong, the answer is 6}", "5", {}, 0.0),
+        ("math", r"\boxed{The sum is \(\boxed{5} + 1\).}", "5", {}, 0.0),
     ],
 )
 def test_a_plain_answer_and_its_neighbour(

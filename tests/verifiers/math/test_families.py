@@ -41,6 +41,8 @@ def test_parameters_are_free_to_choose_and_values_are_not(reference: str, answer
         ("x^2", r"x^2 \text{ if } x>0", "different"),
         ("5", r"5 \text{ if } n \text{ is odd}", "different"),
         ("5", r"5 \text{ where } 5 \text{ is wrong}", "different"),
+        ("y=2x", r"y=k x \text{ where } 3 \text{ and } k=2", "different"),
+        ("85", r"a+b \text{ with } a=44 \text{ and } 41", "different"),
     ],
 )
 def test_conditions_count(reference: str, answer: str, expected: str) -> None:

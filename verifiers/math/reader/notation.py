@@ -10,6 +10,7 @@ RELATIONS = {
     "subseteq": "subseteq", "perp": "perp", "parallel": "parallel", "mid": "divides", "iff": "iff", "implies": "implies",
     "propto": "propto", "ll": "ll", "gg": "gg", "notin": "notin", "Rightarrow": "implies", "supseteq": "supseteq",
     "supset": "supset", "hookrightarrow": "to", "longrightarrow": "to", "coloneqq": "=",
+    "Longrightarrow": "implies", "Leftrightarrow": "iff", "Longleftrightarrow": "iff",
 }  # fmt: skip
 """The meaning of each sign and command of a relation."""
 SET_OPERATIONS = {
