@@ -58,7 +58,11 @@ def opinions(text: str, phrase: Sequence[Word], cues: Sequence[Cue]) -> Opinions
     if answers or is_label:
         pieces = _named(text, phrase, slots)
         somebody += pieces if answers else [name for name in pieces if _picks_last(phrase, name, slots, cues)]
-    verbs = [part for part in slots if part.slot in _TELLS and not picks_things(phrase, part.stop)]
+    verbs = [
+        part
+        for part in slots
+        if part.slot in _TELLS and not picks_things(phrase, part.stop) and not tells_of_group(phrase, cues, part)
+    ]
     items = [
         (subject, cue) for subject in somebody for verb in verbs if (cue := _opinion(phrase, subject, verb, slots))
     ]
@@ -170,7 +174,7 @@ _MAX_STATING = 7
 def at_marks(text: str, phrase: Sequence[Word], cues: Sequence[Cue]) -> Sequence[Cue]:
     """Words that are an opinion only beside a mark: "my friend got" and "Tom claims that" stand beside any amount."""
     slots = list(parts_of("opinion", phrase))
-    verbs = [part for part in slots if part.slot in _TELLS]
+    verbs = [part for part in slots if part.slot in _TELLS and not tells_of_group(phrase, cues, part)]
     pieces = _named(text, phrase, slots) if verbs else []
     # The Turkish "der" says something, the German one is an article: "Der Unterschied beträgt [mark]".
     terms = languages_of(text[phrase[0].start : phrase[-1].end]) if pieces else frozenset[str]()
@@ -344,6 +348,25 @@ def picks_things(phrase: Sequence[Word], stop: int) -> bool:
     is_number = bool(following) and following[0][0].isdigit()
     noun = next((text for text in following if not text[0].isdigit()), "")
     return is_number and noun.isalpha() and noun not in vocabulary()
+
+
+def tells_of_group(phrase: Sequence[Word], cues: Sequence[Cue], cue: Cue | Part) -> bool:
+    """Whether a verb of saying or picking, with its object, only says what is counted: "the number of people who chose red is 4",
+    "the probability that a student picked red is 1/4"; not "the number that my friend chose is 4".
+    """
+    verbs = [verb.first for verb in cues if verb.kind is Kind.IS and verb.first >= cue.stop]
+    objects = phrase[cue.stop : verbs[0]] if verbs else ()
+    heads = [at for at in range(min(cue.first, len(phrase) - 2)) if phrase[at].text in listed("tallies")]
+    if not heads or not any(is_word(word) for word in objects):
+        return False
+    leads = {at for lead in cues if lead.kind in (Kind.SO, Kind.THE) for at in range(lead.first, lead.stop)}
+    is_told = any(verb.kind is Kind.IS and heads[0] < verb.first < cue.first for verb in cues)
+    if is_told or any(is_word(phrase[at]) and at not in leads for at in range(heads[0])):
+        return False
+    joint, noun = heads[0] + 1, heads[0] + 2
+    is_event = phrase[joint].text in listed("relatives") and phrase[heads[0]].text in listed("chances")
+    is_single = any(the.kind is Kind.THE and the.first == noun for the in cues)
+    return is_event or (phrase[joint].text in listed("of") and not is_single)
 
 
 _MARK_NAMES = frozenset(["boxed", "fbox"])

@@ -42,7 +42,16 @@ from verifiers.commitment.glance import (
 )
 from verifiers.commitment.language import languages_of
 from verifiers.commitment.moods import is_conditional, unreal_places
-from verifiers.commitment.opinions import Opinions, answering, at_marks, erring, opinions, picking, picks_things
+from verifiers.commitment.opinions import (
+    Opinions,
+    answering,
+    at_marks,
+    erring,
+    opinions,
+    picking,
+    picks_things,
+    tells_of_group,
+)
 from verifiers.commitment.slots import openings_of, parts
 from verifiers.commitment.spans import Span
 from verifiers.commitment.wording import single
@@ -309,9 +318,14 @@ class Sentence:
 
     @cached_property
     def listed(self) -> Sequence[Cue]:
-        """The phrases of the lexicons alone, without opinions, contrasts, and verbs that pick a number of things."""
+        """The phrases of the lexicons alone, without opinions, contrasts, and verbs that pick a number of things or say who is counted."""
         signals = cues(self.words)
-        events = [cue for cue in signals if cue.kind is Kind.SAID and picks_things(self.words, cue.stop)]
+        events = [
+            cue
+            for cue in signals
+            if cue.kind is Kind.SAID
+            and (picks_things(self.words, cue.stop) or tells_of_group(self.words, signals, cue))
+        ]
         return [cue for cue in signals if cue not in events] if events else signals
 
     @cached_property

@@ -96,6 +96,16 @@ def test_a_right_answer_is_paid(row: dict[str, Any], found: Found) -> None:
         ("numeric", "It is 5 more than a dozen.", "5", {}, 0.0),
         ("numeric", "It is 5 less than a third of it.", "5", {}, 0.0),
         ("numeric", "It costs over 5, less than a pie.", "5", {}, 0.0),
+        # Somebody who says or picks something is counted, and says no answer.
+        ("numeric", "So the number of students who said yes is 4.", "4", {}, 1.0),
+        ("math", "The probability that a student picked red is 1/4.", "1/4", {}, 1.0),
+        ("math", "The percentage of people who chose blue is 4.", "4", {}, 1.0),
+        ("numeric", "The number that people chose is 4.", "4", {}, 0.0),
+        ("numeric", "The number my teacher said first is 4.", "4", {}, 0.0),
+        ("numeric", "The number of the option that my friend chose first is 4.", "4", {}, 0.0),
+        ("numeric", "My friend says the number of people who chose blue is 4.", "4", {}, 0.0),
+        ("numeric", "The number of people is what my friend said, that is 4.", "4", {}, 0.0),
+        ("numeric", "The number of people who chose blue is 4, my friend said.", "4", {}, 0.0),
         # An x between numbers is a sign; a percentage of a number is a product.
         ("math", "So the total is 9 x $5 = $45.", "45", {}, 1.0),
         ("math", r"\boxed{25\% \text{ of } 60 = 15}", "15", {}, 1.0),
