@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import ModuleType
 
-from verifiers.commitment import cues, same_truths
+from verifiers.commitment import same_truths
 from verifiers.math import algebra, huge, members, relations, values
 from verifiers.math.binders import is_big
 from verifiers.math.canonical import canonical
@@ -41,6 +41,7 @@ from verifiers.math.shapes import (
 from verifiers.math.tree import Node, TooComplex, replace_names
 from verifiers.math.values import NoValue
 from verifiers.math.values.comparing import check, check_breaks
+from verifiers.math.words import is_extreme
 
 _NAMED_SETS = {"all real numbers": Node("sym", leaf="mathbb R"), "all integers": Node("sym", leaf="mathbb Z")}
 
@@ -129,8 +130,7 @@ class Comparison:
         if "prose" not in (reference.kind, answer.kind):
             return None
         if reference.kind != "prose" and [part.kind for part in answer.args] == ["text", "="]:
-            is_extreme = cues.listed("extremes").issuperset(str(answer.args[0].leaf).split())
-            return is_extreme and self.equal(reference, answer.args[1])
+            return is_extreme(str(answer.args[0].leaf)) and self.equal(reference, answer.args[1])
         return reference.kind == answer.kind and self._in_order(reference.args, answer.args)
 
     # words

@@ -4,7 +4,7 @@ import re
 import unicodedata
 
 from verifiers.commitment import names_several
-from verifiers.commitment.cues import phrases
+from verifiers.commitment.cues import listed, phrases
 from verifiers.commitment.latex import any_of, split
 from verifiers.math.tree import Node
 
@@ -188,3 +188,8 @@ def is_product(run: str) -> bool:
     if run.lower() in _SHORT_WORDS or len(run) > 3 or len(set(run)) < len(run):
         return False
     return not run.isupper() and run.isascii() and (len(run) == 2 or not run.istitle())
+
+
+def is_extreme(text: str) -> bool:
+    """Whether words only say which of several values follows: "smallest"."""
+    return listed("extremes").issuperset(text.split())
