@@ -24,6 +24,8 @@ _COMMAND = r"(?:[A-Za-z]{0,8}boxed|fbox|framebox)"
 r"""Any command that ends in `boxed`: models garble it, as in `\beginboxed{5}`."""
 _PLAIN_BOX = re.compile(rf"\\{_COMMAND}\{{([^{{}}\\]{{0,200}})\}}")
 _FORMULA_OPENS = re.compile(r"(?:\\[(\[]|(?<!\\)\$)[^$]{0,40}\Z")
+_MAX_OPENING = 42
+"""The characters that it reads."""
 _BRACES = re.compile(rf"(?P<box>\\{{1,2}}{_COMMAND}(?![A-Za-z]))|\\[^A-Za-z]|(?P<open>\{{+)|(?P<close>\}}+)")
 
 
@@ -186,7 +188,10 @@ def _close(text: str, offers: list[Offer], box: _OpenBox, stop: int) -> None:
     proposals: list[Offer] = []
     while offers and offers[-1].outer_start > box.outer_start:
         proposals.append(offers.pop())
-    if any(_FORMULA_OPENS.search(text, box.start, proposal.outer_start) for proposal in proposals):
+    if any(
+        _FORMULA_OPENS.search(text, max(box.start, proposal.outer_start - _MAX_OPENING), proposal.outer_start)
+        for proposal in proposals
+    ):
         offers += proposals[::-1]
         return
     start, end = box.start, stop

@@ -344,7 +344,9 @@ def picks_things(phrase: Sequence[Word], stop: int) -> bool:
     """Whether the verb before a place picks a number of things, and no answer: "her mother picked 30 apples", "he chose 3 books"."""
     if phrase[stop - 1].text not in picking():
         return False
-    following = [word.text for word in phrase[stop:] if is_word(word) and word.text not in _MARK_NAMES]
+    following = [
+        word.text for word in phrase[stop : stop + _MAX_MARKED] if is_word(word) and word.text not in _MARK_NAMES
+    ]
     is_number = bool(following) and following[0][0].isdigit()
     noun = next((text for text in following if not text[0].isdigit()), "")
     return is_number and noun.isalpha() and noun not in vocabulary()
@@ -369,5 +371,7 @@ def tells_of_group(phrase: Sequence[Word], cues: Sequence[Cue], cue: Cue | Part)
     return is_event or (phrase[joint].text in listed("of") and not is_single)
 
 
+_MAX_MARKED = 16
+"""The words of a number in a mark, and of the noun behind it."""
 _MARK_NAMES = frozenset(["boxed", "fbox"])
 _LEADS = frozenset([Kind.THE, Kind.NOUN, Kind.CHOOSE])

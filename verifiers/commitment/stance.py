@@ -146,9 +146,10 @@ def sentences(text: str, start: int, end: int) -> Iterator["Sentence"]:
 def _is_denial(text: str, at: int, following: int) -> bool:
     """Whether the "no" before a full stop is a sentence of its own: "No. It is 5"; not "No. 5", nor "Wait, no. It is 5"."""
     is_no = text[at - 2 : at].lower() == "no" and _DIGIT_BEHIND.match(text, following) is None
-    return is_no and text[: at - 2].rstrip(" *_")[-1:] in _BEFORE_SENTENCE
+    return is_no and text[max(0, at - _MAX_GAP_CHARS) : at - 2].rstrip(" *_")[-1:] in _BEFORE_SENTENCE
 
 
+_MAX_GAP_CHARS = 16
 _BEFORE_SENTENCE = ("", *"\n.!?:)")
 _DIGIT_BEHIND = re.compile(r"\s?[#№]?\s?\d")
 
