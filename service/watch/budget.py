@@ -12,8 +12,8 @@ from typing import Final
 
 SAMPLES_PER_S: Final = 24.0
 """Samples that are read in the long run, at most: 0.7 % of a CPU."""
-_OF_CPU: Final = 3.0
-"""So much faster than its CPU time the clock of a process goes, at most. So samples cost 2 % of that CPU time, at most."""
+_OF_CPU: Final = 1.5
+"""So much faster than its CPU time the clock of a process goes, at most. So samples cost 1 % of that CPU time, at most."""
 RUN_SAMPLES_PER_S: Final = 6.0
 """The same for one run."""
 _FULL_S: Final = 400.0 / RUN_SAMPLES_PER_S

@@ -8,7 +8,7 @@ frontier of learnability", 2025).
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -25,6 +25,8 @@ _NEVER, _ALWAYS = 0.02, 0.98
 Band = Literal["never", "hard", "medium", "easy", "always", "unknown"]
 BANDS: Final[Sequence[Band]] = ("never", "hard", "medium", "easy", "always", "unknown")
 MOST_RUNS: Final = 200
+Owner = tuple[str, str, int]
+"""A tenant, a run of it, and the key of a prompt."""
 _ENTRY_BYTES: Final = 400
 
 
@@ -93,14 +95,13 @@ class PassRates:
     """The rates of the prompts of many runs, bounded in bytes: the prompts that were seen longest ago go."""
 
     def __init__(self, max_bytes: int) -> None:
-        self._rates: Store[tuple[str, str, int], PassRate] = Store("pass_rates", max_bytes, size=_size)
+        self._rates: Store[Owner, PassRate] = Store("pass_rates", max_bytes, size=_size)
 
-    def add(self, tenant: str, run: str, key: int, prompt: str, scores: Sequence[float], step: float) -> None:
-        """Count the scores of responses to one prompt."""
-        owner = (tenant, run, key)
+    def add(self, owner: Owner, scores: Sequence[float], step: float, prompt: Callable[[], str]) -> None:
+        """Count the scores of responses to one prompt. `prompt` gives the beginning of its text."""
         rate = self._rates.get(owner)
         if rate is None:
-            rate = PassRate(prompt)
+            rate = PassRate(prompt())
             self._rates.put(owner, rate)
         rate.add(scores, step)
 
@@ -117,7 +118,7 @@ class PassRates:
         return {run: dict(counts) for run, counts in runs.items()}
 
 
-def _size(key: tuple[str, str, int], rate: PassRate) -> int:
+def _size(key: Owner, rate: PassRate) -> int:
     return _ENTRY_BYTES + len(key[1]) + 4 * len(rate.prompt)
 
 

@@ -8,9 +8,10 @@ import math
 import random
 import threading
 import time
-from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from queue import SimpleQueue
 from typing import Any, Final
 
@@ -156,14 +157,16 @@ class Stream:
 
     def observe(self, batch: BatchRequest, results: Sequence[Result]) -> None:
         """Take a finished batch. Returns at once. Call it in the event loop."""
-        names = [result.recipe or result.verifier for result in results]
-        specs = {name: self._spec_of(result) for name, result in dict(zip(names, results, strict=True)).items()}
-        if not any(specs.values()):
+        judges: list[str | None] = [result.recipe or result.verifier for result in results]
+        specs = {name: self._spec_of(result) for name, result in dict(zip(judges, results, strict=True)).items()}
+        watched = {name for name, spec in specs.items() if spec is not None}
+        if not watched:
             return
-        judges = [
-            name if result.score is not None and specs[name] is not None else None
-            for name, result in zip(names, results, strict=True)
-        ]
+        if len(watched) < len(specs) or any(result.score is None for result in results):
+            judges = [
+                name if result.score is not None and name in watched else None
+                for name, result in zip(judges, results, strict=True)
+            ]
         self._probe(batch, results, judges, specs)
         nbytes = batch.nbytes or sum(len(item.response) for item in batch.items)
         waiting = self._queued_bytes - self._done_bytes
@@ -262,11 +265,19 @@ class Stream:
                 time.sleep(_PAUSE_S)
         for judge, window in windows.items():
             when = Moment(window.items, window.step, moment)
-            for task, at, scores in _groups(batch, judge):
+            for task, (item, scores) in _groups(batch, judge).items():
                 window.take_group(scores, when)
-                text = "" if self._redact else text_of(prompt_of(finished.items[at]) or "")[:_PROMPT_CHARS]
-                self._rates.add(finished.tenant, finished.run_id, key_of(task), text, scores, window.step or 0)
+                self._rates.add(
+                    (finished.tenant, finished.run_id, key_of(task)),
+                    scores,
+                    window.step or 0,
+                    partial(self._shown, item),
+                )
             window.items += counts[judge]
+
+    def _shown(self, item: ScoreItem) -> str:
+        """The beginning of an item's prompt."""
+        return "" if self._redact else text_of(prompt_of(item) or "")[:_PROMPT_CHARS]
 
     def _window(self, finished: Finished, judge: str) -> Window:
         return self.windows.of(Whose(finished.tenant, finished.run_id, judge))
@@ -304,19 +315,20 @@ def _bound(windows: OrderedDict[Whose, Any], limit: int) -> Whose | None:
     return oldest
 
 
-def _groups(batch: _Batch, judge: str) -> Iterable[tuple[str, int, list[float]]]:
-    """The prompts of the batch: what tells each from others, the position of its last item, the scores of all responses to it."""
-    scores: defaultdict[str, list[Any]] = defaultdict(list)
-    last: dict[str, int] = {}
-    for at, (item, result, name) in enumerate(
-        zip(batch.finished.items, batch.finished.results, batch.judges, strict=True)
-    ):
-        if name == judge:
+def _groups(batch: _Batch, judge: str) -> dict[str, tuple[ScoreItem, list[float]]]:
+    """The prompts of the batch: what tells each from others, its first item, the scores of all responses to it."""
+    groups: dict[str, tuple[ScoreItem, list[float]]] = {}
+    task: str | None = None
+    scores: list[float] = []
+    for item, result, name in zip(batch.finished.items, batch.finished.results, batch.judges, strict=True):
+        if name == judge and result.score is not None:
             prompt = item.prompt
-            task = prompt if type(prompt) is str else _task_of(item)
-            scores[task].append(result.score)
-            last[task] = at
-    return ((task, last[task], group) for task, group in scores.items())
+            text = prompt if type(prompt) is str else _task_of(item)
+            if text != task:  # the responses to one prompt mostly come together
+                task = text
+                _, scores = groups.setdefault(task, (item, []))
+            scores.append(result.score)
+    return groups
 
 
 def _task_of(item: ScoreItem) -> str:

@@ -46,16 +46,16 @@ def test_older_steps_count_less() -> None:
 
 def test_runs_and_tenants_are_apart_and_memory_is_bounded() -> None:
     rates = PassRates(40_000)
-    rates.add("a", "r", 1, "p", [1.0], 0)
-    rates.add("b", "r", 1, "p", [0.0], 0)
+    rates.add(("a", "r", 1), [1.0], 0, lambda: "p")
+    rates.add(("b", "r", 1), [0.0], 0, lambda: "p")
     assert rates.of("a", "r")[1].rate == 1.0
     assert rates.of("a", "other") == {}
-    rates.add("a", "later", 2, "q", [0.0] * 4, 0)
+    rates.add(("a", "later", 2), [0.0] * 4, 0, lambda: "q")
     assert list(rates.bands("a").items()) == [("later", {"never": 1}), ("r", {"unknown": 1})]
     assert rates.bands("b") == {"r": {"unknown": 1}}
     assert rates.bands("c") == {}
     for key in range(1000):
-        rates.add("a", "r", key, "p", [1.0], 0)
+        rates.add(("a", "r", key), [1.0], 0, lambda: "p")
     assert 50 <= len(rates.of("a", "r")) <= 100
 
 
