@@ -286,7 +286,7 @@ def problems_of(
     except ValueError as error:
         return [*problems, f"the item is not JSON: {error}"]
     problems += [
-        f"it is of another {part}"
+        f"it does not match the item's `{part}`"
         for part in parts
         if own_inputs.get(part) != inputs.get(part) and not _may_be(item, part, inputs)
     ]
