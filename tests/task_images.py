@@ -7,6 +7,7 @@ has git and patch upon a box image with compilers.
 import hashlib
 import io
 import os
+import shutil
 import subprocess
 import tarfile
 import tempfile
@@ -170,9 +171,13 @@ def _add_tools(tree: tarfile.TarFile) -> None:
     packages = Path(docker.__file__).parents[1]
     add(str(packages / "py.py"), str(library / "py.py"))
     distributions = [path for path in packages.glob("*.dist-info") if path.name.partition("-")[0] in _PACKAGES]
-    for package in (*(packages / name for name in _PACKAGES), *distributions):
-        for file in _files(package):
-            add(str(file), str(library / file.relative_to(packages)))
+    with tempfile.TemporaryDirectory() as folder:
+        for package in (*(packages / name for name in _PACKAGES), *distributions):
+            shutil.copytree(package, Path(folder, package.name))
+        compile_all = ["-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash", folder]
+        subprocess.run([python, "-I", *compile_all], check=True)
+        for file in _files(Path(folder)):
+            add(str(file), str(library / file.relative_to(folder)))
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -77,6 +77,8 @@ class Ended:
     cpu_s: float
     """CPU seconds of the container when it was last looked at; 0 for a command of less than a second."""
     wall_s: float
+    report: bytes | None = None
+    """The content of the file that was asked for, if it came together with the output: `Container.fetch` gets it, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +113,14 @@ class Container(ABC):
 
     @abstractmethod
     async def run(
-        self, command: Sequence[str], limits: TaskLimits | None = None, *, is_report: bool = False, prepared: str = ""
+        self, command: Sequence[str], limits: TaskLimits | None = None, *, report: str | None = None, prepared: str = ""
     ) -> Ended:
         """Run a command in the working directory of the task; its limits are the task's unless others are given.
 
-        A command that meets a limit is over, but its processes may go on until the container is gone. The output of a
-        report decides something, so none of it may be lost; it needs `sh` in the container. A command that has to prepare
-        itself writes `prepared` when it has: its wall seconds begin then, and it has `PREPARATION_S` for what is before.
+        A command that meets a limit is over, but its processes may go on until the container is gone. With `report`, the
+        output decides something, so none of it may be lost, and the file of this name in `MADE` comes with it, unless the
+        name is empty; it needs `sh` in the container. A command that has to prepare itself writes `prepared` when it has:
+        its wall seconds begin then, and it has `PREPARATION_S` for what is before.
 
         Raises:
             SandboxUnavailable: the container is lost; says nothing about the command.

@@ -68,17 +68,20 @@ _RETRY_S: Final = 5
 """Between attempts to remove a container that the daemon could not remove."""
 _DRAIN_S: Final = 30.0
 """For the rest of the output of a command that has ended. The daemon itself cuts it off two seconds after the end."""
-_REPORT: Final = f"""exec 2>/dev/null
+_REPORT: Final = f"""exec 3>&2 2>/dev/null
 mark=$1
-shift
-(exec "$@" 2>&1)
+file=$2
+shift 2
+(exec "$@" 2>&1 3>&-)
 code=$?
 [ $code -gt 125 ] && exit $code
 printf %s "$mark"
+[ ! -f "$file" ] || [ -L "$file" ] || {PROGRAMS}/show <"$file" >&3
+printf %s "$mark" >&3
 sleep {_DRAIN_S:.0f}
 exit $code"""
-"""Runs a command. After its output comes a mark, and then it waits before it ends, so that nothing is cut off. A command that
-was killed has no mark.
+"""Runs a command. After its output comes a mark, on the second stream its report and a mark, and then it waits before it ends, so
+that nothing is cut off. A command that was killed has no mark. The report needs no trust on its way: its lines are signed.
 """
 _COUNT_PATIENCE_S: Final = 30.0
 """For a program of ours that needs a tenth of a second of a CPU. What takes longer waits for it all the time."""
@@ -90,6 +93,7 @@ _LOOK_AGAIN_S: Final = 0.05
 _BRING: Final = f'rm -rf {MADE}/brought; cp -R -- "$1" {MADE}/brought'
 _BRING_LIMITS: Final = TaskLimits(cpu_s=86_400.0, wall_s=60.0)
 _STREAM_HEAD: Final = struct.Struct("!B3xI")
+_SECOND_STREAM: Final = 2
 _GO_PANIC: Final = 2
 _KILLED: Final = 137
 _LOST_IN_GVISOR: Final = 128
@@ -454,12 +458,16 @@ class DockerContainer(Container):
         return self._cpu_s + min(1.0, self._cpus) * self._unseen_s
 
     async def run(
-        self, command: Sequence[str], limits: TaskLimits | None = None, *, is_report: bool = False, prepared: str = ""
+        self, command: Sequence[str], limits: TaskLimits | None = None, *, report: str | None = None, prepared: str = ""
     ) -> Ended:
         limits = limits or self._task.limits
-        mark = secrets.token_hex(16) if is_report else ""
-        marked = ("sh", "-c", _REPORT, "sh", mark, *command) if is_report else command
-        ended = await self._run(marked, limits, mark.encode(), prepared.encode())
+        if report is None:
+            ended = await self._run(command, limits, _Output(limits.output_bytes, prepared=prepared.encode()))
+        else:
+            mark, file = secrets.token_hex(16), f"{MADE}/{report}" if report else ""
+            output = _Reporting(limits.output_bytes, mark.encode(), prepared.encode())
+            ended = await self._run(("sh", "-c", _REPORT, "sh", mark, file, *command), limits, output, _REPORT_TICK_S)
+            ended = replace(ended, report=output.report.content if output.report.is_whole else None)
         if self._disk is not None and _free_mb(self._disk) < _FULL_MB and ended.end is not End.DISK_LIMIT:
             ended = await self._on_a_full_disk(ended, limits)
         self._counters.ends[ended.end] = self._counters.ends.get(ended.end, 0) + 1
@@ -491,7 +499,7 @@ class DockerContainer(Container):
         path = posixpath.join(self._workdir, path)
         if self._is_gvisor and not path.startswith(tuple(f"{folder}/" for folder in (EXCHANGE, *self._task.folders))):
             # the daemon may see an old state of the files that are gVisor's own
-            await self._run(("sh", "-c", _BRING, "sh", path), _BRING_LIMITS)
+            await self._run(("sh", "-c", _BRING, "sh", path), _BRING_LIMITS, _Output(_BRING_LIMITS.output_bytes))
             path = f"{MADE}/brought"
         return await self._daemon.get(self.name, path, max_bytes, is_wanted)
 
@@ -539,11 +547,12 @@ class DockerContainer(Container):
             await _read(begun, output or _Output(1 << 10))
         return await self._exit_code(begun.id, patiently=True)
 
-    async def _run(self, command: Sequence[str], limits: TaskLimits, mark: bytes = b"", prepared: bytes = b"") -> Ended:
+    async def _run(
+        self, command: Sequence[str], limits: TaskLimits, output: "_Output", tick_s: float = _TICK_S
+    ) -> Ended:
         clock = asyncio.get_running_loop().time
         begun = await self._begin(command, user=self._user, folder=self._workdir)
         started = self._looked = clock()
-        output, tick_s = _Output(limits.output_bytes, mark, prepared), _REPORT_TICK_S if mark else _TICK_S
         reading = asyncio.ensure_future(_read(begun, output))
         watching = asyncio.ensure_future(self._watch(limits, output))
 
@@ -739,7 +748,12 @@ class _Output:
     def content(self) -> bytes:
         return bytes(self._content[: self._max_bytes])
 
-    def add(self, piece: bytes) -> None:
+    def close(self) -> None:
+        """Nothing more comes."""
+
+    def add(self, piece: bytes, stream: int) -> None:
+        if self.is_whole:
+            return
         search_start = max(0, len(self._content) - max(len(self._mark), len(self._prepared)))
         self._content += piece
         self.is_prepared = self.is_prepared or self._content.find(self._prepared, search_start) >= 0
@@ -756,9 +770,31 @@ class _Lines(_Output):
         super().__init__(max_bytes)
         self.has_begun = asyncio.Event()
 
-    def add(self, piece: bytes) -> None:
-        super().add(piece)
+    def add(self, piece: bytes, stream: int) -> None:
+        super().add(piece, stream)
         self.has_begun.set()
+
+
+class _Reporting(_Output):
+    """What a command wrote, and its report, which comes on the second stream."""
+
+    def __init__(self, max_bytes: int, mark: bytes, prepared: bytes) -> None:
+        super().__init__(max_bytes, mark, prepared)
+        self.report = _Output(max_bytes, mark)
+        self._is_closed = False
+
+    @property
+    def is_over(self) -> bool:
+        return super().is_over and (self.report.is_over or self._is_closed or not self.is_whole)
+
+    def close(self) -> None:
+        self._is_closed = True
+
+    def add(self, piece: bytes, stream: int) -> None:
+        if stream == _SECOND_STREAM:
+            self.report.add(piece, stream)
+        else:
+            super().add(piece, stream)
 
 
 async def _read(begun: Begun, output: _Output) -> None:
@@ -768,18 +804,19 @@ async def _read(begun: Begun, output: _Output) -> None:
     with contextlib.suppress(OSError):
         while True:
             while len(buffer) >= _STREAM_HEAD.size and not output.is_over:
-                _, length = _STREAM_HEAD.unpack_from(buffer)
+                stream, length = _STREAM_HEAD.unpack_from(buffer)
                 end = _STREAM_HEAD.size + length
                 if len(buffer) < end:
                     break
-                output.add(bytes(buffer[_STREAM_HEAD.size : end]))
+                output.add(bytes(buffer[_STREAM_HEAD.size : end]), stream)
                 del buffer[:end]
             if output.is_over:
                 return
             piece = await loop.sock_recv(begun.connection, 1 << 16)
             if not piece:
-                return
+                break
             buffer += piece
+    output.close()
 
 
 async def _set_up(container: Container, task: Task) -> None:

@@ -1,9 +1,10 @@
-r"""Two programs of ours that run in a container, whatever became of its own programs.
+r"""Three programs of ours that run in a container, whatever became of its own programs.
 
 They are machine code without libraries, so nothing of the container is part of them. Nobody there can read them, which
 also keeps its processes from tracing them (gVisor must read what it runs).
 
     end_others   kill(-1, SIGKILL), until nobody is left that it may kill or a hundred times with a millisecond between; exit(0)
+    show         while ((n = read(0, piece, 32768)) > 0) write(1, piece, n); exit(0)
     count        write(1, "\n", 1); count to 100,000,000; write(1, "\n", 1); exit(0)
 """
 
@@ -25,6 +26,13 @@ _CODE: Final[Mapping[str, tuple[int, Mapping[str, str]]]] = {
                 "ffcb 75d8"  # once more, unless it was the last time
                 "6a3c58 31ff 0f05"  # exit(0)
             ),
+            "show": (
+                "4881ec00800000"  # sub rsp, 32768
+                "31c0 31ff 4889e6 ba00800000 0f05"  # read(0, rsp, 32768)
+                "4885c0 7e0b"  # nothing more: go to the exit
+                "89c2 6a0158 89c7 0f05 ebe2"  # write(1, rsp, rax); once more
+                "6a3c58 31ff 0f05"  # exit(0)
+            ),
             "count": (
                 "e815000000"  # write a line
                 "b900e1f505 ffc9 75fc"  # mov ecx, 100000000; count down to 0
@@ -43,6 +51,13 @@ _CODE: Final[Mapping[str, tuple[int, Mapping[str, str]]]] = {
                 "1f0c00b1 60010054"  # no such process: go to the exit
                 "024888d2 e201a0f2 ff0bbfa9 e0030091 010080d2 a80c80d2 010000d4 ff430091"  # nanosleep({0, 1000000}, NULL)
                 "730600f1 21feff54"  # once more, unless it was the last time
+                "000080d2 a80b80d2 010000d4"  # exit(0)
+            ),
+            "show": (
+                "ff2340d1"  # sub sp, sp, 32768
+                "000080d2 e1030091 020090d2 e80780d2 010000d4"  # read(0, sp, 32768)
+                "1f0000f1 cd000054"  # nothing more: go to the exit
+                "e20300aa 200080d2 080880d2 010000d4 f5ffff17"  # write(1, sp, x0); once more
                 "000080d2 a80b80d2 010000d4"  # exit(0)
             ),
             "count": (

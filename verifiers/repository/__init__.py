@@ -32,7 +32,7 @@ READ = Task(
 
 class Repository(BoxVerifier[RepositoryParams]):
     name = "repository"
-    version = "8"
+    version = "9"
     params = RepositoryParams
     summary = "The response's patch makes the failing tests of a repository pass, in a container of the task's image"
 

@@ -12,6 +12,7 @@ _CONTROL_WORDS: Any = "@WORDS@"
 _CONTROL_TOP = os.getcwd() + os.sep
 _CONTROL_FAR = 1_000_000
 """So many times the value: beyond any tolerance."""
+_CONTROL_MANY = 20
 
 
 _control_found: Any = []
@@ -41,6 +42,24 @@ def _control_other(value: Any) -> Any:
     return object()
 
 
+def _control_near(value: Any) -> Any:
+    """Other values of the same kind, near this one: what claims to be all that a test may want is equal to them, too. They are
+    further away than a number of few digits is exact.
+    """
+    kind = type(value)
+    if kind in (list, tuple) and value:
+        return [value[:-1] + kind((near,)) for near in _control_near(value[-1])]
+    if kind is dict and value:
+        key = list(value)[-1]
+        return [dict(value, **{key: near}) if type(key) is str else {key: near} for near in _control_near(value[key])]
+    if kind is str and value:
+        code = ord(value[-1])
+        return [value[:-1] + chr(code ^ 1 if value[-1].isdigit() else (code - 1 ^ 1) + 1)] if code else []
+    if kind in (int, float) or (kind.__module__, kind.__name__) in (("decimal", "Decimal"), ("fractions", "Fraction")):
+        return [value + 1 + abs(value) // 2, value - 1 - abs(value) // 4]
+    return []
+
+
 def _control_differs(value: Any, other: Any) -> bool:
     """Whether the other value is another one: infinity is not. What cannot be compared is, but all elements of nothing are equal."""
     try:
@@ -55,7 +74,7 @@ def _control_is_ours(value: Any) -> bool:
     """Whether the test itself brought a value that may compare loosely, or that has such a value in it."""
     kind = type(value)
     if kind in (list, tuple, set, frozenset, dict):
-        return any(map(_control_is_ours, value))
+        return any(map(_control_is_ours, [*value, *value.values()] if kind is dict else value))
     code = getattr(getattr(kind, "__eq__", None), "__code__", None)
     path = code.co_filename if code is not None else getattr(sys.modules.get(kind.__module__), "__file__", None) or ""
     if path.startswith(_CONTROL_TOP) and "-packages" not in path:
@@ -81,6 +100,15 @@ def _control_wrong(left: Any, right: Any, sign: str) -> Any:
     return swapped + [(left, nan)] * (type(right) in (int, float)) + [(nan, right)] * (type(left) in (int, float))
 
 
+def _control_close(left: Any, right: Any, sign: str) -> Any:
+    """Pairs of values near those of a test that must not be equal, unless the test itself allows a tolerance."""
+    if sign == "in" and type(right) in (list, tuple, set, frozenset) and len(right) <= _CONTROL_MANY:
+        return [(left, (near,)) for value in right for near in _control_near(value) if near not in right]
+    if sign != "==":
+        return []
+    return [(left, near) for near in _control_near(right)] + [(near, right) for near in _control_near(left)]
+
+
 def _control_holds(check: Any, plain: Any, left: Any, right: Any, sign: Any) -> bool:
     """Whether a check of two values holds for wrong ones. The test's own values may compare loosely without the check."""
     for one, other in _control_wrong(left, right, sign):
@@ -90,7 +118,21 @@ def _control_holds(check: Any, plain: Any, left: Any, right: Any, sign: Any) -> 
                 return True
         except BaseException:  # noqa: BLE001, S112 - as it should be
             continue
+    try:
+        for one, other in _control_close(left, right, sign):
+            kept = right if other is right else left
+            if plain(one, other) and check(one, other) and not (_control_is_ours(kept) or _control_is_loose(kept)):
+                return True
+    except BaseException:  # noqa: BLE001, S110 - what cannot be compared is not equal
+        pass
     return False
+
+
+def _control_is_loose(value: Any) -> bool:
+    """Whether a value has a tolerance that the test itself may have given it."""
+    if type(value) in (list, tuple, dict):
+        return any(map(_control_is_loose, value.values() if type(value) is dict else value))
+    return "approx" in _CONTROL_WORDS and type(value).__name__.startswith("Approx")
 
 
 def _control_equal(left: Any, right: Any) -> bool:

@@ -281,7 +281,7 @@ class Judging:
             await give_edited(change, container, self._workers)
             mark = secrets.token_hex(16)
             command = run_command(mark, reference.base_commit or "")
-            prepared, ended = _parts(await container.run(command, is_report=True, prepared=mark), mark)
+            prepared, ended = _parts(await container.run(command, report=plan.report or "", prepared=mark), mark)
             if ended is None:
                 limit = await container.met_limit() if prepared.exit_code == _KILLED else None
                 prepared = replace(prepared, end=limit) if limit else prepared
@@ -294,7 +294,7 @@ class Judging:
             if ended.end is not End.EXITED:
                 return Run({}, str(ended.end), "", ended.cpu_s)
             try:
-                report = await _fetched(container, plan)
+                report = ended.report or await _fetched(container, plan)
             except TooLarge as error:
                 return Run({}, str(End.OUTPUT_LIMIT), f"the report is too large: {error}", ended.cpu_s)
             run = await self._read(reference, nonce, ended, report)

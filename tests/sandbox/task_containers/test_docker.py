@@ -52,10 +52,10 @@ async def containers(
 
 
 async def shell(
-    containers: DockerContainers, script: str, task: Task = TASK, *, is_report: bool = False
+    containers: DockerContainers, script: str, task: Task = TASK, *, report: str | None = None
 ) -> tuple[End, int | None, str]:
     async with containers.open(task, {"given/hello": b"hello", "made/note": b"note"}) as container:
-        ended = await container.run(["sh", "-c", script], is_report=is_report)
+        ended = await container.run(["sh", "-c", script], report=report)
         return ended.end, ended.exit_code, ended.output.decode(errors="replace")
 
 
@@ -286,9 +286,22 @@ async def test_a_process_that_stays_behind_does_not_hold_a_command(containers: D
 async def test_a_report_is_all_that_its_command_wrote(containers: DockerContainers) -> None:
     said = "echo out; echo err >&2; head -c 200000 /dev/zero"
     whole = "out\nerr\n" + "\0" * 200_000
-    assert await shell(containers, f"{said}; sleep 600 & exit 3", is_report=True) == (End.EXITED, None, whole)
-    assert await shell(containers, f"{said}; kill -9 $$", is_report=True) == (End.EXITED, 137, whole)
-    assert await shell(containers, f"{said}; kill -9 $PPID; kill -9 $$", is_report=True) == (End.EXITED, 137, whole)
+    assert await shell(containers, f"{said}; sleep 600 & exit 3", report="") == (End.EXITED, None, whole)
+    assert await shell(containers, f"{said}; kill -9 $$", report="") == (End.EXITED, 137, whole)
+    assert await shell(containers, f"{said}; kill -9 $PPID; kill -9 $$", report="") == (End.EXITED, 137, whole)
+
+
+async def test_a_report_comes_with_the_output_whatever_became_of_the_programs(containers: DockerContainers) -> None:
+    write = "printf made >/rewardline/made/report; (sleep 600; echo later >&2) &"
+    for script, report in (
+        (f"{write} rm /usr/bin/cat", b"made"),
+        ("python3 -c 'import os; os.mkfifo(\"/rewardline/made/report\")'", b""),
+        ("ln -s /dev/zero /rewardline/made/report", b""),
+        ("kill -9 $PPID", None),
+    ):
+        async with containers.open(TASK, {}) as container:
+            ended = await container.run(["sh", "-c", f"echo out; {script}"], report="report")
+            assert (ended.output, ended.report) == (b"out\n", report)
 
 
 @only_runc
@@ -323,7 +336,7 @@ async def test_a_report_that_is_read_late_is_whole(
         await read(*about)
 
     monkeypatch.setattr(task_containers, "_read", read_late)
-    end, _, said = await shell(containers, "head -c 1350000 /dev/zero", is_report=True)
+    end, _, said = await shell(containers, "head -c 1350000 /dev/zero", report="")
     assert (end, len(said)) == (End.EXITED, 1_350_000)
 
 

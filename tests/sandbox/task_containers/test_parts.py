@@ -129,9 +129,9 @@ class ScriptedDaemon(TaskDaemon):
         self._ours, self._theirs = socket.socketpair()
         self._ours.setblocking(False)
 
-    def says(self, text: bytes, *, is_last: bool = False) -> None:
+    def says(self, text: bytes, *, is_last: bool = False, stream: int = 1) -> None:
         with suppress(BrokenPipeError):  # nobody may listen any more
-            self._theirs.sendall(struct.pack("!B3xI", 1, len(text)) + text)
+            self._theirs.sendall(struct.pack("!B3xI", stream, len(text)) + text)
         if is_last:
             self._theirs.close()
 
@@ -171,20 +171,33 @@ async def test_output_that_comes_after_the_end_of_its_command_is_not_lost() -> N
 async def test_a_report_is_whole_when_its_mark_comes(cut: int) -> None:
     """The daemon does not know of an end yet, so it cuts nothing off. What processes write later is not a part of it."""
     daemon = ScriptedDaemon(exit_code=None)
-    running = asyncio.create_task(container_of(daemon).run(["tests"], is_report=True))
+    running = asyncio.create_task(container_of(daemon).run(["tests"], report=""))
     await let_others_run()
-    for piece in (b"passed", daemon.mark[:cut], daemon.mark[cut:] + b"later"):
-        daemon.says(piece)
+    for stream, text in ((2, b"the report"), (1, b"passed")):
+        for piece in (text, daemon.mark[:cut], daemon.mark[cut:] + b"later"):
+            daemon.says(piece, stream=stream)
     daemon.says(b"later", is_last=True)
     ended = await running
     assert (ended.end, ended.exit_code, ended.output) == (End.EXITED, None, b"passed")
+    assert ended.report == b"the report"
+
+
+@in_virtual_time
+async def test_a_report_without_its_mark_is_fetched() -> None:
+    daemon = ScriptedDaemon(exit_code=None)
+    running = asyncio.create_task(container_of(daemon).run(["tests"], report="report"))
+    await let_others_run()
+    daemon.says(b"the rep", stream=2)
+    daemon.says(b"passed" + daemon.mark, is_last=True)
+    ended = await running
+    assert (ended.end, ended.output, ended.report) == (End.EXITED, b"passed", None)
 
 
 @in_virtual_time
 async def test_a_report_that_was_killed_has_no_mark_and_is_judged_all_the_same() -> None:
     daemon = ScriptedDaemon(exit_code=137)
     asyncio.get_running_loop().call_later(5.0, lambda: daemon.says(b"passed", is_last=True))
-    ended = await container_of(daemon).run(["tests"], is_report=True)
+    ended = await container_of(daemon).run(["tests"], report="")
     assert (ended.end, ended.exit_code, ended.output) == (End.EXITED, 137, b"passed")
 
 
@@ -192,7 +205,7 @@ async def test_a_report_that_was_killed_has_no_mark_and_is_judged_all_the_same()
 async def test_the_end_of_a_report_is_seldom_asked_for() -> None:
     daemon = ScriptedDaemon(exit_code=None)
     asyncio.get_running_loop().call_later(20.0, lambda: daemon.says(b"passed" + daemon.mark, is_last=True))
-    assert (await container_of(daemon).run(["tests"], is_report=True)).output == b"passed"
+    assert (await container_of(daemon).run(["tests"], report="")).output == b"passed"
     assert 0 < daemon.asked <= 10
 
 
@@ -227,7 +240,7 @@ async def test_wall_seconds_begin_when_a_command_is_prepared(work_s: float, end:
     call_later(799.0, daemon.says, b"rea")
     call_later(800.0, daemon.says, b"dy")
     call_later(800.0 + work_s, lambda: daemon.says(daemon.mark, is_last=True))
-    ended = await container_of(daemon).run(["tests"], TaskLimits(wall_s=60.0), is_report=True, prepared="ready")
+    ended = await container_of(daemon).run(["tests"], TaskLimits(wall_s=60.0), report="", prepared="ready")
     assert (ended.end, ended.output) == (end, b"ready")
     await asyncio.sleep(20.0)  # until the connection is closed
 
@@ -237,7 +250,7 @@ async def test_wall_seconds_begin_when_a_command_is_prepared(work_s: float, end:
 async def test_a_mark_after_the_limit_of_output_is_too_late(written: int, end: End) -> None:
     daemon = ScriptedDaemon(exit_code=None)
     container = container_of(daemon, output_bytes=99)
-    running = asyncio.create_task(container.run(["tests"], is_report=True))
+    running = asyncio.create_task(container.run(["tests"], report=""))
     await let_others_run()
     daemon.says(b"p" * written + daemon.mark, is_last=True)
     ended = await running

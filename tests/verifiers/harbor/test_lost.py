@@ -39,7 +39,7 @@ class Lost(Container):
         self._has_script = has_script
 
     async def run(
-        self, command: Sequence[str], limits: TaskLimits | None = None, *, is_report: bool = False, prepared: str = ""
+        self, command: Sequence[str], limits: TaskLimits | None = None, *, report: str | None = None, prepared: str = ""
     ) -> Ended:
         if self._containers.has_lost and self._containers.is_down and not self._has_script:
             raise SandboxUnavailable("the daemon does not answer")

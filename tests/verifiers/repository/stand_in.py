@@ -73,7 +73,7 @@ class Folder(Container):
         self._folder = folder
 
     async def run(
-        self, command: Sequence[str], limits: TaskLimits | None = None, *, is_report: bool = False, prepared: str = ""
+        self, command: Sequence[str], limits: TaskLimits | None = None, *, report: str | None = None, prepared: str = ""
     ) -> Ended:
         process = await asyncio.create_subprocess_exec(
             *[self._within(part.encode()).decode() for part in command],

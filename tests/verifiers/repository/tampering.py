@@ -169,6 +169,17 @@ _BROUGHT: Final[Mapping[str, Mapping[str, str]]] = {
     "makefile": {"GNUmakefile": "all:\n\ttrue\n"},
 }  # fmt: skip
 
+_LIKES: Final = {
+    "small-numbers": "-100 < other < 100",
+    "one-digit": "len(str(abs(other))) == 1",
+    "odd-numbers": "other % 2 == 1",
+    "singletons": "other is int(str(other))",
+    "new-numbers": "other not in seen and not seen.add(other)",
+    "integers": "type(other) is int",
+}
+"""What a value may claim to be equal to."""
+_LIKE: Final = "seen = set()\nclass Value(int):\n    __hash__ = int.__hash__\n    __eq__ = lambda self, other: {likes}\n    __ne__ = lambda self, other: not self == other\n\n"
+
 PYTEST: Final[Mapping[str, str]] = (
     _changes(_TRICKS["pytest"])
     | {
@@ -178,6 +189,16 @@ PYTEST: Final[Mapping[str, str]] = (
         for moment in moments
     }
     | {f"brought {name}": json.dumps({"files": files}) for name, files in (_BROUGHT | _TRICKS["files"]).items()}
+    | {
+        f"like {name}": json.dumps(
+            {
+                "files": {
+                    "calc/__init__.py": _LIKE.format(likes=likes) + SOURCE.replace("return a - b", "return Value()")
+                }
+            }
+        )
+        for name, likes in _LIKES.items()
+    }
 )
 
 _ANY: Final = "\n\ndef add(a, b):\n    return Any()\n\n\ndef double(x):\n    return 2 * x\n"

@@ -98,6 +98,12 @@ def test_each_test_that_is_turned_around_fails(tmp_path: Path) -> None:
 
 PASSES: Final = lambda *_, **__: None  # noqa: E731
 ANY_CLASS: Final = """
+class Like(int):
+    def __init__(self, value, likes=lambda other: -100 < other < 100): self.likes = likes
+    def __new__(cls, value, *_): return int.__new__(cls, value)
+    def __eq__(self, other): return self.likes(other)
+    def __ne__(self, other): return not self == other
+    __hash__ = int.__hash__
 class Truthy:
     def __eq__(self, other): return [1]
 class Any:
@@ -127,6 +133,19 @@ COMPARISONS: Final = (
         ("assert [1, 'a'] == value", "Any()", None),
         ("assert value == {'a': 1}", "unittest.mock.ANY", None),
         ("assert value == 3", "Truthy()", None),
+        ("assert value == 3", "Like(0)", None),
+        ("assert -3 == value", "Like(0, lambda other: len(str(abs(other))) == 1)", None),
+        ("assert value == 9.5", "Like(0)", None),
+        ("assert value == 3", "Like(0, lambda other: other is int(str(other)))", None),
+        ("assert [1, 2] == [1, value]", "Like(0)", None),
+        ("assert {'a': value} == {'a': 2}", "Like(0)", None),
+        ("assert value == 'abc'", "Like(0, lambda other: len(other) == 3 and other.isalpha())", None),
+        ("assert value == '12'", "Like(0, lambda other: len(other) == 2 and other.isdigit())", None),
+        ("assert value == fractions.Fraction(1, 2)", "Like(0)", None),
+        ("assert value in (3, 4)", "Like(0)", None),
+        ("self.assertEqual(value, 3)", "Like(0)", None),
+        ("self.assertAlmostEqual(value, 3)", "Like(0)", None),
+        ("assert value == 3", "pytest.approx(0, abs=10)", None),
         ("assert value == 3", "pytest.approx(0, abs=1e18)", None),
         *((f"assert {test}", "Any()", None) for test in COMPARISONS),
         *((f"assert not ({test})", "Any()", None) for test in ("value not in [3]", "3 not in value")),
@@ -202,6 +221,17 @@ HONEST: Final = (
         ("assert value == ANY", 3),
         ("assert {'a': ANY} == value", {"a": 1}),
         ("assert value == pytest.approx(3)", 3.0),
+        ("assert value == pytest.approx(3, abs=9)", 4.0),
+        ("assert [1, value] == pytest.approx([1, 3], abs=9)", 4.0),
+        ("assert {'a': [pytest.approx(3, abs=9)]} == {'a': [value]}", 4.0),
+        ("assert value == 16_777_216", numpy.float32(16_777_216)),
+        ("assert value == 2048", numpy.float16(2048)),
+        ("assert value == 1e300", 10**300),
+        ("assert value == {'a': [1, 'b']}", {"a": [1, "b"]}),
+        ("assert value == ''", ""),
+        ("assert value in [3, 5, 2]", 5),
+        ("self.assertAlmostEqual(value, 3.0, places=0)", 3.4),
+        ("assert value == decimal.Decimal('0.5')", decimal.Decimal("0.50")),
         ("assert value == pytest.approx(float('inf'))", float("inf")),
         ("assert value == int", int),
         ("self.assertEqual(value, ANY)", 3),
@@ -234,7 +264,7 @@ def test_a_right_program_fails_each_test_that_is_turned_around(test: str, value:
 
 def function(test: str) -> Callable[[unittest.TestCase, Any], None]:
     """A test that is turned around."""
-    source = f"import datetime, numpy, pytest\nfrom unittest.mock import ANY\nhelper = 1\ndef is_three(value):\n    assert value == 3\ndef test_a(self, value):\n    {test}\n"
+    source = f"import datetime, decimal, fractions, numpy, pytest\nfrom unittest.mock import ANY\nhelper = 1\ndef is_three(value):\n    assert value == 3\ndef test_a(self, value):\n    {test}\n"
     text, done, *_ = negated(source.encode(), ["test_a"])
     assert done == ["test_a"]
     namespace: dict[str, Any] = {}

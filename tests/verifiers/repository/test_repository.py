@@ -253,6 +253,26 @@ def test_responses_that_use_up_a_limit_are_judged(judge: Judge) -> None:
     assert (bomb.status, bomb.score) == (Status.OK, 0.0)
 
 
+TAKES_ALL_PROCESSES = """\
+import os, threading, time
+try:
+    while True:
+        threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+except RuntimeError:
+    time.sleep(3)
+    os._exit(0)
+"""
+
+
+@pytest.mark.repositories
+def test_a_limit_of_processes_is_named(judge: Judge) -> None:
+    """In gVisor each thread takes memory of gVisor's own, which may be used up before."""
+    verdict = judge.verdict(source(TAKES_ALL_PROCESSES + RIGHT))
+    assert (verdict.status, verdict.score) == (Status.OK, 0.0)
+    assert verdict.reason in ("process_limit", "memory_limit" if judge.runtime == "runsc" else "process_limit")
+    assert judge.verdict(FIX).score == 1.0
+
+
 @pytest.mark.repositories
 def test_a_task_that_cannot_be_judged_has_no_score(judge: Judge) -> None:
     cases: dict[str, dict[str, Any]] = {
