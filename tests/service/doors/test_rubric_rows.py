@@ -30,6 +30,8 @@ _HEALTH = [
     {"criterion": "Is overly long", "points": -4, "tags": ["axis:communication_quality"]},
     {"criterion": "Asks since when", "points": 5, "tags": ["axis:accuracy"]},
 ]
+_OWN = {"criteria": [{"name": "kind", "text": "Is kind", "choices": ["no", "partly", "yes"]}]}
+_LIST = {"conversation_input": [{"role": "user", "content": "Hi"}], "checklist": ["Is it short?"]}
 _LABEL = {
     "query": "Why is the sky blue?",
     "rubrics": [
@@ -117,6 +119,20 @@ def test_rows_of_verl(served: Served, place: str) -> None:
     hook = Hook(verifier="judge", url=str(served.url))
     [result] = hook.score_blocking([item_of_row(hook, "Call 112.", row)])
     assert (result.status, result.score) == ("ok", _expected({"rubrics": _HEALTH}).score)
+
+
+def test_columns_of_any_rubric_in_rows_of_verl(served: Served) -> None:
+    hook = Hook(verifier="judge", url=str(served.url))
+    rows = {
+        **ROWS,
+        "multichallenge": {"TARGET_QUESTION": "Short?", "PASS_CRITERIA": "NO"},
+        "prime": _OWN,
+        "wildbench": _LIST,
+    }
+    for part in ("reward_model", "extra_info"):
+        columns = ({"data_source": "x", "reward_model": {"ground_truth": ""}, part: row} for row in rows.values())
+        results = hook.score_blocking([item_of_row(hook, "Call 112.", row) for row in columns])
+        assert [result.score for result in results] == [_expected(row).score for row in rows.values()], part
 
 
 @pytest.mark.parametrize("server", ["inverse_if", "multichallenge"])
