@@ -27,7 +27,7 @@ def _references(value: Any) -> Any:
         if len(value) > MAX_REFERENCES:
             raise ValueError(f"{len(value)} references; at most {MAX_REFERENCES} are allowed")
         return tuple(_answer(reference) for reference in value)
-    return () if value in (None, "") else (_answer(value),)
+    return () if value in (None, "", {}) else (_answer(value),)
 
 
 def _answer(value: Any) -> Any:

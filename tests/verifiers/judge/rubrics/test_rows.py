@@ -137,6 +137,10 @@ def test_an_answer_stays_a_reference_whatever_its_shape(label: Any, mode: str | 
     assert (params.usual_mode, params.criteria) == ("reference", None)
 
 
+def test_an_empty_reference_is_none_at_all() -> None:
+    assert [JudgeParams.model_validate({"reference": empty}).reference for empty in (None, "", [], {})] == [()] * 4
+
+
 def test_weights_by_name_may_be_called_like_a_column() -> None:
     assert [each[1:3] for each in _criteria(_params({"criteria": 0.5, "clarity": 1}))] == [
         ("criteria", 0.5),
