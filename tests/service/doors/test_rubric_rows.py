@@ -144,6 +144,17 @@ def test_rows_of_nemo_gym(served: Served, server: str) -> None:
     assert answer["reward"] == _expected(row).score
 
 
+@pytest.mark.parametrize("naming", ["url", "row"])
+def test_rows_of_any_rubric_through_the_door_of_nemo_gym(served: Served, naming: str) -> None:
+    message = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Call 112."}]}
+    rollout = {"responses_create_params": {"input": "q"}, "response": {"output": [message]}}
+    named = {"verifier_metadata": {"verifier": "judge"}} if naming == "row" else {}
+    url = f"{served.url}/compat/nemo_gym/verify" + ("?verifier=judge" if naming == "url" else "")
+    for row in (*ROWS.values(), {"rubrics": _HEALTH}, _OWN, _LIST, _LABEL):
+        answer = httpx.post(url, json={**row, **rollout, **named}, timeout=PATIENCE_S).json()
+        assert answer["reward"] == _expected(row).score, row
+
+
 def test_rows_of_a_file() -> None:
     row = {"prompt": "q", "rubrics": _HEALTH, "response": "Call 112.", "prompt_id": "7", "canary": "x"}
     item = Columns(verifier="judge").item_of(row)

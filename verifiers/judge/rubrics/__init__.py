@@ -104,6 +104,15 @@ def find(value: Any, name: str | None = None) -> Rubric | None:
     return None
 
 
+def columns_of(row: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The columns of a data set's row that hold its rubric; None if it has none."""
+    columns = {name: row[name] for name in COLUMNS if row.get(name) is not None}
+    try:
+        return columns if find(columns) is not None else None
+    except ValueError:
+        return columns  # the verdict says what it lacks
+
+
 def listed(value: Any) -> Any:
     """The list of criteria of a value that is a rubric and no answer, though no row of the table; None if it is another."""
     row = _decoded(value)

@@ -138,7 +138,8 @@ def test_an_answer_stays_a_reference_whatever_its_shape(label: Any, mode: str | 
 
 
 def test_an_empty_reference_is_none_at_all() -> None:
-    assert [JudgeParams.model_validate({"reference": empty}).reference for empty in (None, "", [], {})] == [()] * 4
+    empties: list[Any] = [None, "", [], {}]
+    assert [JudgeParams.model_validate({"reference": empty}).reference for empty in empties] == [()] * 4
 
 
 def test_weights_by_name_may_be_called_like_a_column() -> None:
