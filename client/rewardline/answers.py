@@ -29,7 +29,8 @@ REFUSAL_BYTES = 1024 * 1024
 _EXCERPT_CHARS = 200
 _BASE_BYTES, _ITEM_BYTES, _QUOTES = 256 * 1024, 64 * 1024, 4
 """A result has its item's texts at most so many times: in `extracted`, in `detail` and in its checks."""
-_BASE_VALUES, _ITEM_VALUES = 16_384, 4_096
+_BASE_VALUES, _ITEM_VALUES, _VALUE_BYTES = 16_384, 4_096, 2
+"""A result has a value for each few bytes of its item at most: a judge's, a dozen for each criterion."""
 _CALL_VALUES = 500_000
 _STEP_BYTES = 64 * 1024
 _MARKS_OF_STRINGS = 4
@@ -38,14 +39,12 @@ _MARKS_OF_STRINGS = 4
 
 def most_bytes(request: Request) -> int:
     """The longest answer to a request."""
-    sent_bytes = sum(entry.payload.size for entry in request.entries)
-    sent_bytes += sum(reference.size for reference in request.references.values())
-    return _BASE_BYTES + _ITEM_BYTES * len(request.entries) + _QUOTES * sent_bytes
+    return _BASE_BYTES + _ITEM_BYTES * len(request.entries) + _QUOTES * request.item_bytes
 
 
-def most_values(items: int) -> int:
-    """The most values in the JSON of an answer with results of so many items."""
-    return _BASE_VALUES + _ITEM_VALUES * items
+def most_values(items: int, item_bytes: int = 0) -> int:
+    """The most values in the JSON of an answer with results of so many items, which have so many bytes together."""
+    return _BASE_VALUES + _ITEM_VALUES * items + item_bytes // _VALUE_BYTES
 
 
 async def pieces(response: aiohttp.ClientResponse, max_bytes: int) -> AsyncIterator[bytes]:

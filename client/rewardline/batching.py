@@ -54,9 +54,14 @@ class Request:
     """The server sends each result as soon as it has it."""
     run_id: str | None = None
     references: dict[str, Payload] = field(init=False)
+    item_bytes: int = field(init=False)
+    """The size of all items, each with its reference, which is sent once for all that share it."""
 
     def __post_init__(self) -> None:
         self.references = dict(entry.reference for entry in self.entries if entry.reference)
+        self.item_bytes = sum(
+            entry.payload.size + (entry.reference[1].size if entry.reference else 0) for entry in self.entries
+        )
 
 
 def run_header(run_id: str | None) -> dict[str, str]:

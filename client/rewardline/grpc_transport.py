@@ -154,7 +154,7 @@ class GrpcTransport:
         if len(answer.results) != expected:
             raise UnexpectedAnswer(f"expected {expected} results, found {len(answer.results)}")
         for position, result in enumerate(answer.results):
-            deliver(position, self._as_json(result))
+            deliver(position, self._as_json(result, request.item_bytes))
 
     async def _deliver_stream(self, request: Request, deliver: Deliver) -> None:
         indexes: set[int] = set()
@@ -166,7 +166,7 @@ class GrpcTransport:
                 if result.index >= len(request.entries) or result.index in indexes:
                     raise UnexpectedAnswer(f"a result for index {result.index}, of {len(request.entries)} items")
                 indexes.add(result.index)
-                deliver(result.index, self._as_json(result))
+                deliver(result.index, self._as_json(result, request.item_bytes))
         finally:
             call.cancel()
         if len(indexes) < len(request.entries):
@@ -204,7 +204,7 @@ class GrpcTransport:
             for info in answer.verifiers
         ]
 
-    def _as_json(self, result: Any) -> Mapping[str, Any]:
+    def _as_json(self, result: Any, item_bytes: int) -> Mapping[str, Any]:
         """The result in the shape that HTTP answers."""
         if result.status not in _STATUSES:
             raise UnexpectedAnswer(f"status {result.status} is not known")
@@ -218,10 +218,10 @@ class GrpcTransport:
             "verifier": result.verifier,
             "version": result.version,
             "extracted": text(result.extracted) if result.HasField("extracted") else None,
-            "detail": _loaded(text(result.detail_json)) or {},
+            "detail": _loaded(text(result.detail_json), item_bytes) or {},
             "cached": result.cached,
             "elapsed_ms": result.elapsed_ms,
-            "checks": _loaded(text(result.checks_json)),
+            "checks": _loaded(text(result.checks_json), item_bytes),
             "recipe": result.recipe if result.HasField("recipe") else None,
         }
 
@@ -329,8 +329,8 @@ async def _stream_items(request: Request) -> AsyncIterator[Any]:
         yield message
 
 
-def _loaded(text: str) -> Any:
-    return parsed(text.encode(), most_values(1)) if text else None
+def _loaded(text: str, item_bytes: int = 0) -> Any:
+    return parsed(text.encode(), most_values(1, item_bytes)) if text else None
 
 
 def _message(kind: Any, body: bytes, max_bytes: int, fields: int | None = None) -> Any:

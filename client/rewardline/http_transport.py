@@ -92,7 +92,7 @@ class HttpTransport:
                 else:
                     body = self._secrets.body(await answers.read(response, most_bytes(request)))
                     expected = len(request.entries)
-                    deliver_batch(parsed(body, most_values(expected)), expected, deliver)
+                    deliver_batch(parsed(body, most_values(expected, request.item_bytes)), expected, deliver)
 
     async def call(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Any:
         """Call any other route and return its JSON."""
@@ -122,23 +122,23 @@ class HttpTransport:
         return self._secrets.body(await answers.read_refusal(response))
 
     async def _deliver_lines(self, response: aiohttp.ClientResponse, request: Request, deliver: Deliver) -> None:
-        expected = len(request.entries)
+        expected, max_values = len(request.entries), most_values(1, request.item_bytes)
         positions: set[int] = set()
         line_pieces: list[bytes] = []
         async for data in answers.pieces(response, most_bytes(request)):
             first, *line_ends = data.split(b"\n")
             line_pieces.append(first)
             for line_end in line_ends:
-                self._deliver_line(b"".join(line_pieces), expected, positions, deliver)
+                self._deliver_line(b"".join(line_pieces), max_values, expected, positions, deliver)
                 line_pieces = [line_end]
-        self._deliver_line(b"".join(line_pieces), expected, positions, deliver)
+        self._deliver_line(b"".join(line_pieces), max_values, expected, positions, deliver)
         if len(positions) < expected:
             raise Unavailable("unreachable", f"the stream ended after {len(positions)} of {expected} results")
 
-    def _deliver_line(self, line: bytes, expected: int, positions: set[int], deliver: Deliver) -> None:
+    def _deliver_line(self, line: bytes, max_values: int, expected: int, positions: set[int], deliver: Deliver) -> None:
         if not line.strip():
             return
-        raw = parsed(self._secrets.body(line), most_values(1))
+        raw = parsed(self._secrets.body(line), max_values)
         if not isinstance(raw, dict):
             raise UnexpectedAnswer("expected an object on each line")
         if "index" not in raw:

@@ -66,7 +66,8 @@ class RayTransport:
         headers |= run_header(request.run_id)
         answer = await self._request("POST", "/v1/score", headers, body_of(request), len(request.entries))
         expected = len(request.entries)
-        deliver_batch(parsed(self._content(answer, most_bytes(request)), most_values(expected)), expected, deliver)
+        max_values = most_values(expected, request.item_bytes)
+        deliver_batch(parsed(self._content(answer, most_bytes(request)), max_values), expected, deliver)
 
     async def call(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Any:
         """Call any other route and return its JSON."""

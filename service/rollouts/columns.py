@@ -104,9 +104,9 @@ class Columns:
         if reference is not None:
             item["reference"] = fields[reference]
         if (self.verifier or item.get("verifier")) == "judge" and "evaluation_criteria" not in item:
-            row = {name: fields[name] for name in rubrics.COLUMNS - {response} if fields.get(name) is not None}
-            if _is_rubric(row):
-                item["evaluation_criteria"] = row
+            rubric = rubrics.columns_of({name: value for name, value in fields.items() if name != response})
+            if rubric is not None:
+                item["evaluation_criteria"] = rubric
         if isinstance(fields.get(_ASKED), str | list) and "prompt" not in item and response != _ASKED:
             messages = item.pop("messages", None)
             is_whole = messages is None or _ends_with_assistant(messages)
@@ -164,14 +164,6 @@ class Columns:
         label = _pick(fields, self.label, LABELS)
         value = fields[label] if label is not None else None
         return value if isinstance(value, bool) else None
-
-
-def _is_rubric(row: Json) -> bool:
-    """Whether the row is one of a data set of rubrics."""
-    try:
-        return rubrics.find(row) is not None
-    except ValueError:
-        return True  # the verdict says what it lacks
 
 
 def without_nulls(value: Any) -> Any:

@@ -216,6 +216,24 @@ def test_marks_in_texts_are_no_values() -> None:
         parsed(b'["' + b'\\"' * (MB // 2) + b'",' + b"[]," * 100_000, most_values(1))
 
 
+def test_a_verdict_may_say_something_of_each_criterion_of_its_item() -> None:
+    """A rubric of PaperBench has 1,963 criteria, and a dozen values of each in the detail."""
+    criteria = [{"criterion": f"names {number}", "points": 1} for number in range(1_963)]
+    item = {**ITEM, "reference": {"rubrics": criteria}}
+    said = [dict.fromkeys("abcdefghijkl", number) for number in range(len(criteria))]
+    server = FakeServer()
+    server.start()
+    try:
+        server.faults.extend(sending(result(detail={"criteria": said})) for _ in range(2))
+        with Client(server.url, max_retries=0) as client:
+            [verdict] = client.score([item])
+            assert len(verdict.detail["criteria"]) == len(criteria)
+            with pytest.raises(UnexpectedAnswer, match="values"):
+                client.score([ITEM])
+    finally:
+        server.stop()
+
+
 # --- keys
 
 

@@ -27,7 +27,7 @@ def _references(value: Any) -> Any:
         if len(value) > MAX_REFERENCES:
             raise ValueError(f"{len(value)} references; at most {MAX_REFERENCES} are allowed")
         return tuple(_answer(reference) for reference in value)
-    return () if value in (None, "") else (_answer(value),)
+    return () if value in (None, "", {}) else (_answer(value),)
 
 
 def _answer(value: Any) -> Any:
@@ -157,22 +157,29 @@ def _rubric_of(raw: Mapping[str, Any]) -> dict[str, Any]:
     if rubric is not None:
         del fields[field]
         rubric_fields = {
-            "aggregate": rubrics.FORMATS[rubric.format].formula,
+            "aggregate": rubric.formula,
             "question": rubric.question,
             "reference": rubric.reference,
         }
         fields = rubric_fields | fields | {"criteria": rubric.criteria, "format": rubric.format}
-    if fields.get("aggregate") == "grade" and "criteria" in fields:
+    elif (entries := rubrics.listed(fields[field])) is not None and not _has_answer(fields[field]):
+        del fields[field]
+        fields["criteria"] = entries
+    if raw.get("aggregate") == "grade" and "criteria" in fields:
         fields["criteria"] = _graded(read_criteria(fields["criteria"]))
     return fields
 
 
+def _has_answer(value: Any) -> bool:
+    return isinstance(value, Mapping) and any(value.get(name) is not None for name in _ANSWER_FIELDS)
+
+
 def _graded(criteria: Any) -> Any:
-    """All criteria as one that gets a grade, unless they are one that has grades of its own."""
+    """All criteria as one that gets a grade, unless they have grades of their own."""
     if not isinstance(criteria, list | tuple) or (len(criteria) == 1 and criteria[0].get("levels")):
         return criteria
-    is_one = len(criteria) == 1 and "1" in criteria[0].get("choices", ())
-    return criteria if is_one else [rubrics.as_one([criterion["text"] for criterion in criteria])]
+    has_grades = all("1" in criterion.get("choices", ()) for criterion in criteria)
+    return criteria if has_grades else [rubrics.as_one([criterion["text"] for criterion in criteria])]
 
 
 def _is_read(value: Any) -> bool:

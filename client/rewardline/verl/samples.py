@@ -15,7 +15,10 @@ EXTRAS = ("test_cases", "case_type", "test_case_function", "evaluation_criteria"
 """The columns of `extra_info` that the server knows. Labels are left out, since data sets use them differently."""
 PROMPTS = ("prompt", "question")
 """The columns of `extra_info` that may hold the prompt. The first one counts."""
-RUBRICS = ("rubrics", "rubric", "rubric_items")
+RUBRICS = (
+    *("rubrics", "rubric", "rubric_items", "criteria", "checklist", "score_rubric", "prompt_metadata"),
+    *("sub_tasks", "TARGET_QUESTION", "orig_criteria"),
+)
 """The columns that hold a rubric, in `extra_info` or in the `reward_model` of it or of the row."""
 RESPONSE = "response_messages"
 """The key in `extra_fields` where an agent loop may leave the messages of the response, with calls and results."""

@@ -31,6 +31,7 @@ from service.errors import Unprocessable
 from service.wire import Message, ScoreItem
 from verifiers.base import InvalidItem
 from verifiers.conversation import dialects
+from verifiers.judge import rubrics
 
 _MAX_PATTERN_BYTES: Final = 2 << 20
 _KINDS: Final = ("domain", "data_source", "tag")
@@ -137,7 +138,7 @@ def item_of(
         or chosen_fields.get("verifier") == item_fields.get("verifier")
     )
     if not holds:
-        item_fields = {"reference": _truth(row, fields)}
+        item_fields = _labelled(row, fields, chosen_fields.get("verifier"))
     response = row.said()
     if item_fields.get("verifier") == "multiple_choice" and (marked := _marked(response, fields)):
         response = marked
@@ -205,7 +206,7 @@ def _judged_by(row: Row, fields: Mapping[str, Any]) -> JSON:
     metadata = row.verifier_metadata if isinstance(row.verifier_metadata, dict) else {}
     if any(metadata.get(name) for name in ("verifier", "recipe", "checks")):
         item_fields = {name: value for name, value in metadata.items() if name in ITEM_FIELDS}
-        return {"reference": _truth(row, fields), **item_fields, "named": True}
+        return {**_labelled(row, fields, item_fields.get("verifier")), **item_fields, "named": True}
     conventions: tuple[tuple[bool, Callable[[], JSON]], ...] = (
         (isinstance(fields.get("expected_answers"), list), lambda: _calls(fields["expected_answers"])),
         (_is_action(fields.get("expected_action")), lambda: _action(fields["expected_action"])),
@@ -275,6 +276,12 @@ def _choices(options: Any) -> Any:
 def _routed(row: Row, fields: Mapping[str, Any]) -> JSON:
     labels = {kind: fields[kind] for kind in _KINDS if isinstance(fields.get(kind), str)}
     return {**labels, "reference": _truth(row, fields)}
+
+
+def _labelled(row: Row, fields: Mapping[str, Any], verifier: Any) -> JSON:
+    """What the row holds for a verifier that somebody names."""
+    rubric = rubrics.columns_of(fields) if verifier == "judge" else None
+    return {"reference": _truth(row, fields)} | ({} if rubric is None else {"evaluation_criteria": rubric})
 
 
 def _truth(row: Row, fields: Mapping[str, Any]) -> Any:

@@ -30,6 +30,8 @@ _HEALTH = [
     {"criterion": "Is overly long", "points": -4, "tags": ["axis:communication_quality"]},
     {"criterion": "Asks since when", "points": 5, "tags": ["axis:accuracy"]},
 ]
+_OWN = {"criteria": [{"name": "kind", "text": "Is kind", "choices": ["no", "partly", "yes"]}]}
+_LIST = {"conversation_input": [{"role": "user", "content": "Hi"}], "checklist": ["Is it short?"]}
 _LABEL = {
     "query": "Why is the sky blue?",
     "rubrics": [
@@ -119,6 +121,20 @@ def test_rows_of_verl(served: Served, place: str) -> None:
     assert (result.status, result.score) == ("ok", _expected({"rubrics": _HEALTH}).score)
 
 
+def test_columns_of_any_rubric_in_rows_of_verl(served: Served) -> None:
+    hook = Hook(verifier="judge", url=str(served.url))
+    rows = {
+        **ROWS,
+        "multichallenge": {"TARGET_QUESTION": "Short?", "PASS_CRITERIA": "NO"},
+        "prime": _OWN,
+        "wildbench": _LIST,
+    }
+    for part in ("reward_model", "extra_info"):
+        columns = ({"data_source": "x", "reward_model": {"ground_truth": ""}, part: row} for row in rows.values())
+        results = hook.score_blocking([item_of_row(hook, "Call 112.", row) for row in columns])
+        assert [result.score for result in results] == [_expected(row).score for row in rows.values()], part
+
+
 @pytest.mark.parametrize("server", ["inverse_if", "multichallenge"])
 def test_rows_of_nemo_gym(served: Served, server: str) -> None:
     row = ROWS[f"nemo_gym_{server}"]
@@ -126,6 +142,17 @@ def test_rows_of_nemo_gym(served: Served, server: str) -> None:
     body = {**row, "response": {"output": [message]}}
     answer = httpx.post(f"{served.url}/compat/nemo_gym/verify", json=body, timeout=PATIENCE_S).json()
     assert answer["reward"] == _expected(row).score
+
+
+@pytest.mark.parametrize("naming", ["url", "row"])
+def test_rows_of_any_rubric_through_the_door_of_nemo_gym(served: Served, naming: str) -> None:
+    message = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Call 112."}]}
+    rollout = {"responses_create_params": {"input": "q"}, "response": {"output": [message]}}
+    named = {"verifier_metadata": {"verifier": "judge"}} if naming == "row" else {}
+    url = f"{served.url}/compat/nemo_gym/verify" + ("?verifier=judge" if naming == "url" else "")
+    for row in (*ROWS.values(), {"rubrics": _HEALTH}, _OWN, _LIST, _LABEL):
+        answer = httpx.post(url, json={**row, **rollout, **named}, timeout=PATIENCE_S).json()
+        assert answer["reward"] == _expected(row).score, row
 
 
 def test_rows_of_a_file() -> None:

@@ -22,6 +22,7 @@ _TABLE: Final = Path(__file__).with_name("formats.yaml")
 _MAX_TEXT_BYTES: Final = 8_000_000
 _MAX_DEPTH: Final = 40
 _SLOT: Final = re.compile(r"\{([a-z_.]{1,80})\}")
+_SCALE: Final = re.compile(r"\bbetween ([0-9]{1,2}) and ([0-9]{1,2})\b")
 GRADES: Final = tuple(str(grade) for grade in range(1, 11))
 """The answers of a rubric that is judged as one."""
 
@@ -43,6 +44,7 @@ class Format(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     choices_at: str | None = None
     passes_at: str | None = None
     levels: str | None = None
+    scale_at: str | None = None
     grade: tuple[str, ...] = ()
     parts: str | None = None
     question: tuple[str, ...] = ()
@@ -63,6 +65,9 @@ COLUMNS: Final = frozenset(
     for choice in each.choices
 )
 """The columns of all rows of the table."""
+_LISTS: Final = frozenset(each.list for each in FORMATS.values()) - {"."}
+_MARKS: Final = ("weight", "points", "choices", "criterion_weight")
+"""What a criterion has, and an answer has not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,7 @@ class Rubric:
 
     format: str
     criteria: Sequence[Mapping[str, Any]]
+    formula: str
     question: str | None = None
     reference: str | None = None
 
@@ -89,19 +95,39 @@ def find(value: Any, name: str | None = None) -> Rubric | None:
     for key, form in FORMATS.items() if name is None else [(name, FORMATS[name])]:
         entries = _entries(form, row)
         if entries is not None:
-            criteria = [_joined(form, entries)] if form.grade else list(_criteria(form, entries))
-            return Rubric(key, criteria, _column(row, form.question), _column(row, form.reference))
+            criteria = [as_one(entries, form.grade)] if form.grade else list(_criteria(form, entries))
+            is_scaled = form.scale_at is not None and any(criterion["choices"] for criterion in criteria)
+            formula = "grade" if is_scaled else form.formula
+            return Rubric(key, criteria, formula, _column(row, form.question), _column(row, form.reference))
     if name is not None:
         raise ValueError(f"criteria: they are not those of format {name!r}, whose row has {FORMATS[name].list!r}")
     return None
 
 
+def columns_of(row: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The columns of a data set's row that hold its rubric; None if it has none."""
+    columns = {name: row[name] for name in COLUMNS if row.get(name) is not None}
+    try:
+        return columns if find(columns) is not None else None
+    except ValueError:
+        return columns  # the verdict says what it lacks
+
+
+def listed(value: Any) -> Any:
+    """The list of criteria of a value that is a rubric and no answer, though no row of the table; None if it is another."""
+    row = _decoded(value)
+    if isinstance(row, Mapping):
+        return next((at for path in sorted(_LISTS) if isinstance(at := _at(row, path), list | str | Mapping)), None)
+    is_marked = isinstance(row, list) and any(isinstance(e, Mapping) and not e.keys().isdisjoint(_MARKS) for e in row)
+    return row if is_marked else None
+
+
 def as_one(texts: Sequence[str], choices: Sequence[str] = GRADES) -> dict[str, Any]:
     """One criterion of several: a grade for all of them."""
-    listed = "\n".join(f"- {text}" for text in texts)
+    lines = "\n".join(f"- {text}" for text in texts)
     return {
         "id": "c1",
-        "text": f"The response as a whole, by this list and what else matters:\n{listed}",
+        "text": f"The response as a whole, by this list and what else matters:\n{lines}",
         "choices": choices,
     }
 
@@ -119,7 +145,11 @@ def _entries(form: Format, row: Any) -> Sequence[Any] | None:
         return None
     if not form.fields:
         return entries if all(isinstance(entry, str) for entry in entries) else None
-    has_all = all(isinstance(entry, Mapping) and all(name in entry for name in form.fields) for entry in entries)
+    groups = [name.split("|") for name in form.fields]
+    has_all = all(
+        isinstance(entry, Mapping) and all(any(name in entry for name in group) for group in groups)
+        for entry in entries
+    )
     return entries if has_all else None
 
 
@@ -186,11 +216,10 @@ def _choices(form: Format, entry: Any) -> tuple[str, ...]:
         if not best:
             raise ValueError(f"{form.passes_at}: expected one of {list(choices)}, found {passes[:40]!r}")
         choices = (*(choice for choice in choices if choice not in best), *best)
+    scale = _SCALE.search(str(_at(entry, form.scale_at))) if form.scale_at else None
+    if scale is not None and scale.groups() != ("0", "1"):
+        choices = tuple(map(str, range(int(scale[1]), int(scale[2]) + 1)))
     return choices
-
-
-def _joined(form: Format, entries: Sequence[str]) -> dict[str, Any]:
-    return as_one(entries, form.grade)
 
 
 def _column(row: Any, paths: Sequence[str]) -> str | None:
@@ -205,8 +234,10 @@ def _text(value: Any) -> str | None:
 
 
 def _texts(value: Any) -> list[str]:
-    listed = value if isinstance(value, list | tuple) else [value]
-    return [str(entry) for entry in listed if isinstance(entry, str | int | float) and str(entry)]
+    if isinstance(value, Mapping):
+        return [f"{name}:{text}" for name, member in value.items() for text in _texts(member)]
+    entries = value if isinstance(value, list | tuple) else [value]
+    return [str(entry) for entry in entries if isinstance(entry, str | int | float) and str(entry)]
 
 
 def _at(value: Any, path: str) -> Any:

@@ -6,7 +6,7 @@
     absolute   Σ ws / Σ |w|                                          open-instruct
     range      (Σ ws - Σ of negative w) / Σ |w|                      PRBench, normalised
     tree       at each node the share of its parts                   PaperBench
-    grade      the answer itself, a number                           Prometheus, BiGGen, WildBench, RaR (implicit)
+    grade      the mean of the answers, which are numbers            Prometheus, BiGGen, WildBench, RaR (implicit)
     all        1 if every criterion is met                           AdvancedIF
     any, min, product, threshold
 
@@ -37,8 +37,8 @@ def problem(formula: Formula, criteria: Sequence[Criterion]) -> str | None:
         return "no weight is above 0, and the formula divides by their sum"
     if formula == "share" and sum(weights) <= 0:
         return f"the sum of the weights is {sum(weights):g}, and the formula divides by it"
-    if formula == "grade" and (len(criteria) > 1 or not _is_numeric(criteria[0].choices)):
-        return "a grade needs one criterion whose choices are numbers"
+    if formula == "grade" and (len({c.choices for c in criteria}) > 1 or not _is_numeric(criteria[0].choices)):
+        return "a grade needs one criterion whose choices are numbers, or several with the same"
     return None
 
 
@@ -58,7 +58,7 @@ def value(formula: Formula, criteria: Sequence[Criterion], scores: Scores, thres
         case "tree":
             return _tree(criteria, scores, 0)
         case "grade":
-            return grade(criteria[0], scores[criteria[0].id])
+            return sum(grade(criterion, scores[criterion.id]) for criterion in criteria) / len(criteria)
         case "threshold":
             assert threshold is not None
             return float(total(criteria, scores) >= threshold)

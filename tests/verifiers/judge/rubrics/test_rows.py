@@ -8,9 +8,11 @@ from pydantic import ValidationError
 
 from tests.tables import table
 from tests.verifiers.judge.rubrics.rows import judged
+from verifiers.judge.criteria import Rule
 from verifiers.judge.modes import questions
 from verifiers.judge.parameters import JudgeParams
 from verifiers.judge.profiles import Profile
+from verifiers.judge.rubrics.rules import rule_of
 
 _RAR = [
     {"title": "Diagnosis", "description": "Essential: names the stone", "weight": 5},
@@ -78,6 +80,98 @@ def test_bands_have_descriptions() -> None:
 def test_what_a_row_lacks_is_named(row: Any, message: str) -> None:
     with pytest.raises(ValidationError, match=message):
         _params(row)
+
+
+def test_criteria_of_open_instruct_have_their_text_in_any_of_three_fields() -> None:
+    label = {"query": "q?", "rubrics": [{"description": "a"}, {"Ingredient": "b"}, {"rubric_item": "c", "weight": -1}]}
+    params = JudgeParams.model_validate({"reference": json.dumps(label)})
+    assert (params.format, params.formula, params.reference) == ("open_instruct", "absolute", ())
+    assert judged(params, [2, 1, 2]).detail["rubric"]["value"] == (1 + 0.5 - 1) / 3
+
+
+@table(
+    ("label", "message"),
+    [
+        ({"query": "q", "rubrics": []}, "0 criteria"),
+        ({"rubrics": [{"criterion": "a", "points": 5}, {"criterion": "b"}]}, "unknown field 'points'"),
+        ({"rubric": [{"weight": 1}]}, "criterion 1 has no text"),
+        ([{"title": "a", "points": 3}], "unknown field 'points'"),
+    ],
+)
+def test_a_label_that_is_a_broken_rubric_is_no_reference(label: Any, message: str) -> None:
+    for value in (label, json.dumps(label)):
+        with pytest.raises(ValidationError, match=message):
+            JudgeParams.model_validate({"reference": value})
+
+
+@table(
+    ("label", "criteria"),
+    [
+        ({"rubrics": ["a", "b"]}, ["a", "b"]),
+        ({"checklist": "- a\n- b"}, ["a", "b"]),
+        ({"criteria": {"a": 0.5, "b": 0.5}}, ["a", "b"]),
+        ([{"name": "n", "text": "a", "choices": ["no", "yes"]}], ["a"]),
+    ],
+)
+def test_a_label_that_is_a_rubric_of_ones_own_is_no_reference(label: Any, criteria: list[str]) -> None:
+    for field in ("reference", "criteria"):
+        params = JudgeParams.model_validate({field: label})
+        assert (params.usual_mode, params.reference) == ("criteria", ())
+        assert [criterion[1] for criterion in _criteria(params)] == criteria
+
+
+@table(
+    ("label", "mode"),
+    [
+        ({"answer": "Paris", "criteria": ["a"]}, None),
+        ({"name": "Paris", "country": "France"}, None),
+        ([{"text": "Paris"}, {"text": "paris"}], None),
+        (["Paris", "paris"], None),
+        ('{"city": "Paris"}', None),
+        ("- Paris\n- Lyon", None),
+        ({"rubrics": ["a"]}, "reference"),
+    ],
+)
+def test_an_answer_stays_a_reference_whatever_its_shape(label: Any, mode: str | None) -> None:
+    params = JudgeParams.model_validate({"reference": label, "mode": mode})
+    assert (params.usual_mode, params.criteria) == ("reference", None)
+
+
+def test_an_empty_reference_is_none_at_all() -> None:
+    empties: list[Any] = [None, "", [], {}]
+    assert [JudgeParams.model_validate({"reference": empty}).reference for empty in empties] == [()] * 4
+
+
+def test_weights_by_name_may_be_called_like_a_column() -> None:
+    assert [each[1:3] for each in _criteria(_params({"criteria": 0.5, "clarity": 1}))] == [
+        ("criteria", 0.5),
+        ("clarity", 1.0),
+    ]
+
+
+def test_items_of_tinker_have_the_scale_that_their_instruction_names() -> None:
+    """Its recipe for Prometheus' rows asks for 1 to 5, and takes the mean of these numbers."""
+    ask = "Please output your score between {} wrapped in <score> ... </score>"
+    share, marks, mixed = (
+        {"rubric_items": [{"rubric_str": "x", "grader_output_format_instruction": ask.format(each)} for each in scales]}
+        for scales in (["0 and 1"] * 2, ["1 and 5"] * 2, ["0 and 1", "1 and 5"])
+    )
+    assert judged(_params(share), [0.25, 0.5]).detail["rubric"] == {
+        "formula": "share",
+        "value": 0.375,
+        "format": "tinker",
+    }
+    finding = judged(_params(marks), [3, 0])
+    assert (finding.detail["rubric"]["value"], finding.score) == (2.5, 0.375)
+    with pytest.raises(ValidationError, match="several with the same"):
+        _params(mixed)
+
+
+def test_tags_may_be_an_object_and_name_a_rule() -> None:
+    rule = {"verifier": "rule", "function": "math_verify", "parameters": "42"}
+    params = _params({"rubrics": [{"criterion": "a", "points": 2, "tags": rule}, {"criterion": "b", "points": 1}]})
+    assert params.criteria is not None
+    assert [rule_of(criterion) for criterion in params.criteria] == [Rule(verifier="math", reference="42"), None]
 
 
 def test_a_format_can_be_named_and_must_fit() -> None:
