@@ -29,7 +29,7 @@ from service.wire import Result, ScoreItem, encode
 from verifiers.base import MAX_DETAIL_TEXT_CHARS, InvalidItem
 from verifiers.code import told
 from verifiers.commitment.latex import untexted
-from verifiers.commitment.unanswerable import gives_none, leaves_open, may_refuse, says_none
+from verifiers.commitment.unanswerable import evades, gives_none, leaves_open, says_none
 from verifiers.math.solutions import unanswered
 from verifiers.own_answers import STAND_IN
 from verifiers.pace import Pace
@@ -98,7 +98,7 @@ class Partition:
     unfit: set[int] = field(default_factory=set)
     """Positions whose answer the verifier does not take for a reference: it is right for no task."""
     vague: set[int] = field(default_factory=set)
-    """Positions whose answer may be a refusal, a hedge or a remark. It may be a title, too: so it is not wrong, and never right."""
+    """Positions whose answer may be a refusal, a hedge, an evasion or a remark. It may be a title, too: not wrong, and never right."""
     withheld: dict[int, str] = field(default_factory=dict)
     """Positions whose answer does not count, and why: it says that there is none, or has not the form that is asked for."""
     denials: int = 0
@@ -140,7 +140,7 @@ class Partition:
         if is_qa and self.params.get("metric", "exact") == "exact":
             vague = {answer for answer in answers if leaves_open(answer) or unanswered(untexted(answer))}
         else:
-            vague = {answer for answer in answers if is_math and may_refuse(answer)}
+            vague = {answer for answer in answers if evades(answer)}
         denials = {answer for answer in blanks if says_none(text := untexted(answer), text)}
         if self.params.get("unanswerable") is True:
             self.answers = [_UNANSWERABLE if answer in denials else answer for answer in self.answers]

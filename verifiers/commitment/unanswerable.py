@@ -12,7 +12,7 @@ from verifiers.commitment.cues import Kind, listed
 from verifiers.commitment.folding import visible
 from verifiers.commitment.latex import untexted
 from verifiers.commitment.retraction import Slot, judged
-from verifiers.commitment.slots import parts
+from verifiers.commitment.slots import is_word, parts
 from verifiers.commitment.stance import Sentence
 
 _EMPTY_TAG = re.compile(r"<answer\s{0,4}>\s*</answer\s{0,4}>\W*\Z", re.IGNORECASE)
@@ -86,18 +86,25 @@ def _refusals(sentence: Sentence) -> frozenset[Kind]:
     return _REFUSALS.intersection(cue.kind for cue in sentence.cues) if is_of_speaker else frozenset()
 
 
-def may_refuse(answer: str) -> bool:
-    """Whether the speaker may deny something of himself: "I cannot solve this". Some titles do, too."""
+def evades(answer: str) -> bool:
+    """Whether the speaker may deny something of himself ("I cannot solve this"), or leave open what was asked ("it depends",
+    "one of them"). Some titles do, too.
+    """
     text = untexted(answer)[:_TAIL_CHARS]
-    return not any(map(str.isdigit, text)) and bool(_refusals(Sentence(text, 0, len(text), "")))
+    if any(map(str.isdigit, text)):
+        return False
+    sentence = Sentence(text, 0, len(text), "")
+    evasions = [*parts("evades", sentence.words)]
+    known_places = {index for part in evasions for index in range(part.first, part.stop)}
+    is_all = bool(evasions) and known_places.issuperset(at for at, word in enumerate(sentence.words) if is_word(word))
+    return is_all or any(part.slot == "open" for part in evasions) or bool(_refusals(sentence))
 
 
 def leaves_open(answer: str) -> bool:
-    """Whether the words of an answer may leave a question open: they refuse, ask, deny, name several answers, or stand in
+    """Whether the words of an answer may leave a question open: they evade it, ask, deny, name several answers, or stand in
     brackets as what is to be filled in. Less than a hundredth of the answers of NQ and TriviaQA do so, too.
     """
     text = answer[:_TAIL_CHARS].strip()
     edges = unicodedata.category(text[0]) + unicodedata.category(text[-1]) if text else ""
-    sentence = Sentence(text, 0, len(text), "")
-    is_open = not _OPEN.isdisjoint(cue.kind for cue in sentence.cues) or bool(_refusals(sentence))
-    return is_open or "?" in text or edges == "PsPe"
+    is_open = not _OPEN.isdisjoint(cue.kind for cue in Sentence(text, 0, len(text), "").cues)
+    return is_open or "?" in text or edges == "PsPe" or evades(text)

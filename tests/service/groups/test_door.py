@@ -134,6 +134,12 @@ def test_the_order_of_responses_changes_no_class(served: Any, verifier: str, res
         ("qa", "Could you provide more context?", "Paris"),
         ("qa", "TODO", "Paris"),
         ("qa", "[insert name here]", "Paris"),
+        ("qa", "It depends on the context.", "Paris"),
+        ("qa", "one of them", "Paris"),
+        ("qa", "es kommt darauf an", "Paris"),
+        ("qa", "看情况", "Paris"),
+        ("math", "\\text{hard to say}", "1"),
+        ("math", "\\text{both of these}", "1"),
     ],
 )
 def test_what_is_right_for_no_task_or_may_be_a_refusal_is_no_majority(
@@ -142,6 +148,25 @@ def test_what_is_right_for_no_task_or_may_be_a_refusal_is_no_majority(
     [group] = groups_of(served, {"verifier": verifier, "responses": boxed(common, common, other)}, method="majority")
     assert (rewards(group), group["reason"]) == ([None] * 3, "no_majority")
     assert "right for no task" in group["message"]
+
+
+@table(
+    ("verifier", "common"),
+    [
+        ("qa", "All of Me"),
+        ("qa", "Many Rivers to Cross"),
+        ("qa", "both hands"),
+        ("qa", "Depeche Mode"),
+        ("qa", "It Follows"),
+        ("qa", "two"),
+        ("math", "\\infty"),
+        ("math", "\\text{all even numbers}"),
+        ("math", "\\text{2 of them}"),
+    ],
+)
+def test_names_and_amounts_beside_words_for_anything_are_a_majority(served: Any, verifier: str, common: str) -> None:
+    [group] = groups_of(served, {"verifier": verifier, "responses": boxed(common, common, "7")}, method="majority")
+    assert (rewards(group), group["reason"]) == ([1.0, 1.0, 0.0], "majority")
 
 
 def test_plain_numbers_are_classes_without_a_comparison(served: Any) -> None:
