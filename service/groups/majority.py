@@ -87,7 +87,7 @@ def result_of(partition: Partition, name: str | int, options: Majority, missing:
         hint = "if labels are not A, B, ..., name them in params.letters or params.choices"
         decision = Decision(None, decision.reason, f"{decision.message}; {hint}")
     if decision.winner is not None and partition.unfit | partition.vague >= voters:
-        about = "the answer of most responses is right for no task, or a refusal, a hedge or a remark"
+        about = "the answer of most responses is right for no task, or a refusal, an evasion, a hedge or a remark"
         decision = Decision(None, "no_majority", about)
     if decision.winner is not None and partition.denials > votes[0]:
         decision = Decision(None, "no_majority", f"{partition.denials} responses say that there is no answer")

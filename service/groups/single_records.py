@@ -21,7 +21,7 @@ import msgspec
 
 from fairness import TENANT
 from service.advantages.schemas import Status
-from service.errors import RequestError, StateUnavailable
+from service.errors import Gone, RequestError, StateUnavailable
 from service.groups.schemas import GroupOf
 from service.json_slices import excess
 from service.scoring.engine import PASSING
@@ -152,6 +152,10 @@ class Plan(msgspec.Struct, frozen=True):
     marks: tuple[str, ...] = ()
     """A hash of the item of each member."""
 
+    def __post_init__(self) -> None:
+        if not len(self.members) == len(self.marks) <= self.size:
+            raise ValueError(f"{len(self.members)} members, {len(self.marks)} marks, size {self.size}")
+
     @classmethod
     def of(cls, arrival: Arrival) -> "Plan":
         """The plan of a group without members, for the one that comes first."""
@@ -194,8 +198,8 @@ class Answer(msgspec.Struct, frozen=True):
 
     def is_passing(self, key: str) -> bool:
         """Whether the member has failed for a temporary reason."""
-        result = self.results[key]
-        return result.status == "failed" and result.reason in _PASSING
+        result = self.results.get(key)
+        return result is not None and result.status == "failed" and result.reason in _PASSING
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -225,13 +229,13 @@ class Records:
 
     async def see(self, name: str) -> Seen | None:
         """The record. None: there is none."""
-        version, plan, claim, *answers = await self.store.read(name, (VERSION, PLAN, CLAIM, ANSWER, EARLIER))
-        if version is None or plan is None:
-            return None
         try:
+            version, plan, claim, *answers = await self.store.read(name, (VERSION, PLAN, CLAIM, ANSWER, EARLIER))
+            if version is None or plan is None:
+                return None
             rest = [_answers.decode(answer or b"null") for answer in answers]
             return Seen(version, _plans.decode(plan), _claims.decode(claim or b"null"), *rest)
-        except msgspec.MsgspecError as error:
+        except (Gone, msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
             await self.store.remove(name)
             raise StateUnavailable("the record of a group was damaged; send its members again") from error
 

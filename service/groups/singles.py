@@ -195,9 +195,10 @@ class Singles:
     async def _member(self, arrival: Arrival, deadline: float) -> Result:
         name, record = await self._join(arrival)
         answer = record.answer or await self._answer(name, record, deadline)
-        if answer is None:
+        result = None if answer is None else answer.results.get(arrival.key)
+        if result is None:  # or the record was made anew by others, after it was lost
             raise Refused("failed", "group_lost", "what was known of the group is lost; send its members again")
-        return answer.results[arrival.key]
+        return result
 
     async def _join(self, arrival: Arrival) -> tuple[str, Seen]:
         """Add the member to its group; its name, and what is known of it.
@@ -258,6 +259,8 @@ class Singles:
         except Exception:
             log.exception("a group could not be decided")
             watch.answer.set_result(None)
+            with contextlib.suppress(RequestError):
+                await self._records.store.remove(name)  # members that are sent again make it anew
         if self._watches.get(name) is watch:
             del self._watches[name]  # whoever joins now joins another record
 

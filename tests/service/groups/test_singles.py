@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
+import redis
 
 from service.groups.single_records import Arrival
 from service.wire import ScoreItem
@@ -20,7 +21,7 @@ from tests.conftest import Serve, Served
 from tests.judge_upstream.grader import Grader
 from tests.service.redis_server import RedisServer
 from tests.tables import table
-from tests.waiting import PATIENCE_S
+from tests.waiting import PATIENCE_S, eventually
 
 JSON = dict[str, Any]
 _names = iter(range(1_000_000))
@@ -312,6 +313,39 @@ def test_replicas_answer_one_group(serve: Serve, redis_server: RedisServer) -> N
     results = each_alone(urls, HALVES, {"id": name(), "size": 3, "wait_s": PATIENCE_S})
     assert [one["reward"] for one in results] == [1, 0, 1]
     assert {str(one["detail"]["group"]) for one in results} == {str(results[0]["detail"]["group"])}
+
+
+def _other_kind(client: redis.Redis, key: bytes) -> None:
+    client.delete(key)
+    client.set(key, b"5")
+
+
+DAMAGES: tuple[Callable[[redis.Redis, Any], Any], ...] = (
+    lambda client, key: client.delete(key),
+    _other_kind,
+    lambda client, key: client.hset(key, "plan", b"-1e999"),
+    lambda client, key: client.hset(key, "plan", b'{"a":' * 2_000 + b"1" + b"}" * 2_000),
+    lambda client, key: client.hset(key, "answer", b'{"results":{}}'),
+    lambda client, key: client.hset(key, "plan", b'{"size":2,"digest":"","until":9e9,"members":["0"]}'),
+    lambda client, key: client.hset(key, "m0", b"\xff\x00"),
+)
+
+
+def test_members_of_a_damaged_record_are_told_that_it_is_lost(serve: Serve, redis_server: RedisServer) -> None:
+    url = serve(redis_url=redis_server.url, workers="1").url
+    client = redis.Redis(port=redis_server.port)
+    for damage in DAMAGES:
+        client.flushall()
+        with ThreadPoolExecutor(1) as threads:
+            group = {"id": name(), "size": 2, "wait_s": PATIENCE_S}
+            first = threads.submit(post, url, item(HALVES[0], {**group, "member": 0}))
+            eventually(lambda: client.keys("*grp:*"))
+            [key] = client.keys("*grp:*")
+            damage(client, key)
+            if damage is DAMAGES[-1]:  # read when the group is whole
+                post(url, item(HALVES[2], {**group, "member": 1}))
+            [lost] = first.result()
+        assert (lost["status"], lost["reason"], lost["score"]) == ("failed", "group_lost", None)
 
 
 @pytest.mark.chaos
