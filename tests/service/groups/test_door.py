@@ -157,6 +157,8 @@ def test_what_is_right_for_no_task_or_may_be_a_refusal_is_no_majority(
         ("qa", "Many Rivers to Cross"),
         ("qa", "both hands"),
         ("qa", "Depeche Mode"),
+        ("qa", "Claude Monet"),
+        ("qa", "Monet"),
         ("qa", "It Follows"),
         ("qa", "two"),
         ("math", "\\infty"),
