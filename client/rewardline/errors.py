@@ -64,8 +64,9 @@ class RequestError(RewardlineError):
 
     def __str__(self) -> str:
         pieces = [self.title if self.status is None else f"{self.status} {self.title}"]
-        if self.detail:
-            pieces.append(self.detail)
+        repeats = any(error.msg in self.detail for error in self.errors)
+        if detail := self.detail.partition(": ")[0] if repeats else self.detail:
+            pieces.append(detail)
         pieces += [f"{_path(error.loc)}: {error.msg}" for error in self.errors[:_SHOWN]]
         if len(self.errors) > _SHOWN:
             pieces.append(f"and {len(self.errors) - _SHOWN} more")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import email.utils
 import gzip
+import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -188,7 +189,13 @@ def _translated(url: str) -> Iterator[None]:
     try:
         yield
     except (aiohttp.ClientError, OSError, asyncio.TimeoutError) as error:
-        raise Unavailable("unreachable", f"{url}: {str(error) or type(error).__name__}") from error
+        raise Unavailable("unreachable", f"{url}: {why(error)}") from error
+
+
+def why(error: BaseException) -> str:
+    """Why a connection was not made, in words of the system: aiohttp names its own arguments."""
+    errno = error.errno if isinstance(error, aiohttp.ClientConnectorError) else None
+    return os.strerror(errno) if errno and errno > 0 else str(error) or type(error).__name__
 
 
 def refusal(

@@ -28,8 +28,8 @@ _SHOWN_READINGS = 3
 
 
 def command(
-    file: Annotated[
-        str,
+    files: Annotated[
+        list[str],
         typer.Argument(
             metavar="FILE|FOLDER|PATTERN|-",
             help="JSON lines, JSON, CSV, TSV, Parquet (also .gz, .zst), a folder of them, a saved data set of Hugging Face, "
@@ -70,15 +70,15 @@ def command(
     try:
         chosen = quiet_settings(config)
         versions_here(chosen, verifier, recipe)
-        with inputs(file) as files:
-            if report is not None and len(files) > 1:
-                raise BadInput(f"{file} has {len(files)} files, and --report is of one; name one file")
+        with inputs(files) as paths:
+            if report is not None and len(paths) > 1:
+                raise BadInput(f"there are {len(paths)} files, and --report is of one; name one file")
             for path, result in zip(
-                files, uvloop.run(_audit(files, columns, chosen, Choice(limit, sample, seed))), strict=True
+                paths, uvloop.run(_audit(paths, columns, chosen, Choice(limit, sample, seed))), strict=True
             ):
                 if not result.rows:
                     raise BadInput(f"{path} has no rows")
-                name = "standard input" if file == STDIN else str(path)
+                name = "standard input" if files == [STDIN] else str(path)
                 if report is not None:
                     _write(report, name, result)
                 _show(name, result)

@@ -14,6 +14,7 @@ import aiohttp
 import typer
 import uvloop
 from rewardline import AsyncClient, RewardlineError, Unauthorized
+from rewardline.http_transport import why
 from rewardline.redaction import shown_url
 from rich.table import Table
 
@@ -115,8 +116,8 @@ async def _address(service: Service) -> list[Finding]:
         ):
             body = (await response.content.read(1000)).decode(errors="replace")
     except (aiohttp.ClientError, OSError, TimeoutError) as error:
-        why = str(error) or "no answer in time"
-        return [Finding("address", "bad", f"{url} does not answer: {why}. Is the service up, on this host and port?")]
+        fault = "no answer in time" if isinstance(error, TimeoutError) else why(error)
+        return [Finding("address", "bad", f"{url} does not answer: {fault}. Is the service up, on this host and port?")]
     if response.status != 200 or '"alive"' not in body:
         text = f"{url} is another server: /healthz answers {response.status} {body[:80]!r}"
         return [Finding("address", "bad", text)]

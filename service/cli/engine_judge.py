@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 from rewardline import InvalidRequest
+from rewardline.errors import FieldError
 
 from service.cli.remote_scorer import DEADLINE_S
 from service.errors import RequestError
@@ -24,8 +25,8 @@ def judge_by(engine: Engine, *, explain: bool = False) -> "Judge":
         try:
             request = await decode_request(encode({"items": items}), len(items))
         except RequestError as error:
-            messages = "; ".join(f"{'.'.join(map(str, mistake.loc))}: {mistake.msg}" for mistake in error.errors)
-            raise InvalidRequest(messages or error.detail) from error
+            mistakes = [FieldError((*mistake.loc,), mistake.msg) for mistake in error.errors]
+            raise InvalidRequest(error.detail, errors=mistakes) from error
         except UnicodeEncodeError as error:
             raise InvalidRequest("a text holds half a character (a lone surrogate)") from error
         deadline = asyncio.get_running_loop().time() + DEADLINE_S

@@ -4,7 +4,7 @@ import glob
 import json
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,15 +20,17 @@ _PART_BYTES = 1_000_000
 
 
 @contextmanager
-def inputs(location: str) -> Iterator[list[Path]]:
-    """The files at a place. Standard input is kept in a file meanwhile.
+def inputs(locations: Sequence[str]) -> Iterator[list[Path]]:
+    """The files at some places, each once. Standard input is kept in a file meanwhile.
 
     Raises:
-        BadInput: there is none.
+        BadInput: there is none at a place, or standard input is one of several.
     """
-    if location != STDIN:
-        yield files_at(location)
+    if STDIN not in locations:
+        yield [*dict.fromkeys(file for location in locations for file in files_at(location))]
         return
+    if len(locations) > 1:
+        raise BadInput("- is standard input, and stands alone")
     head = sys.stdin.buffer.read(_PART_BYTES)
     with tempfile.NamedTemporaryFile(suffix=".csv" if is_table(head) else ".jsonl") as spooled:
         spooled.write(head)

@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
+from rich.table import Column, Table
 
 from service.cli.console import fail, out, say
 from service.recipes import book
 from service.recipes.files import BadRecipes
 from service.run.core import load_verifiers
+from verifiers.near_names import near
 
 app = typer.Typer(no_args_is_help=True, help="List, show and check recipes.")
 
@@ -21,7 +22,7 @@ _File = Annotated[Path | None, typer.Option("--file", exists=True, dir_okay=Fals
 def list_recipes(file: _File = None) -> None:
     """List all recipes: those that ship, and those of a file."""
     book = _loaded(file)
-    table = Table("name", "checks", "aggregate", "from")
+    table = Table(Column("name", overflow="fold"), "checks", "aggregate", "from")
     for recipe in book.recipes.values():
         table.add_row(recipe.name, ", ".join(check.name for check in recipe.checks), recipe.aggregate, recipe.origin)
     out.print(table)
@@ -35,7 +36,8 @@ def show(name: str, file: _File = None) -> None:
     description = _loaded(file).describe()
     recipe = next((entry for entry in description["recipes"] if entry["name"] == name), None)
     if recipe is None:
-        raise fail(f"no recipe {name!r}; `rewardline recipes list` shows all")
+        hint = near(name, [entry["name"] for entry in description["recipes"]])
+        raise fail(f"no recipe {name!r}{hint or '; `rewardline recipes list` shows all'}")
     routes = [route for route in description["routes"] if route["recipe"] == name]
     typer.echo(json.dumps({**recipe, "routes": routes}, indent=2, ensure_ascii=False, default=_plain))
 

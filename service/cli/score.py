@@ -28,7 +28,7 @@ from service.rollouts import verdict_file
 from service.rollouts.bad_input import BadInput
 from service.rollouts.columns import Columns
 from service.rollouts.judging import Judge
-from service.rollouts.rescore import NoRows, Run, check_first_row, check_params, rescore, sampled
+from service.rollouts.rescore import NoRows, Run, check_first_row, check_task, rescore, sampled
 from service.rollouts.tally import Tally
 from service.row_files.reading import DataFile, stem_of
 from service.run.core import CannotStart
@@ -39,8 +39,8 @@ _ALL_INVALID, _SOME_FAILED = 1, 3
 
 
 def command(
-    file: Annotated[
-        str,
+    files: Annotated[
+        list[str],
         typer.Argument(
             metavar="FILE|FOLDER|PATTERN|-",
             help="JSON lines, JSON, CSV, TSV or Parquet (also .gz, .zst), a folder of them, a saved data set of Hugging "
@@ -100,11 +100,13 @@ def command(
         if ray is not None:
             if url or output is None:
                 raise fail("--ray judges in the cluster, without --url, and needs a folder for its output: -o DIR")
-            tally = score_on_ray(file, output, columns, ray, run_id=run_id, overwrite=overwrite)
+            if len(files) > 1:
+                raise fail(f"--ray reads one place, and there are {len(files)}; quote the pattern, or name a folder")
+            tally = score_on_ray(files[0], output, columns, ray, run_id=run_id, overwrite=overwrite)
             targets = [output]
         else:
             settings = quiet_settings()
-            with _sources(file, output) as pairs:
+            with _sources(files, output) as pairs:
                 runs = _runs(pairs, columns, _versions(settings, url, api_key, columns), limit, sample, seed)
                 for run in runs:
                     if run.target.exists() and any(run.target.samefile(earlier.source) for earlier in runs):
@@ -117,7 +119,7 @@ def command(
     except (BadInput, BadRecipes, RewardlineError, CannotStart, SettingsError) as error:
         raise fail(str(error)) from error
     except OSError as error:
-        raise fail(f"{error.filename or output or file}: {error.strerror or error}") from error
+        raise fail(f"{error.filename or output or files[0]}: {error.strerror or error}") from error
     except KeyboardInterrupt as error:
         say("Interrupted; the same command continues after what is in the output.", is_error=True)
         raise typer.Exit(130) from error
@@ -129,16 +131,16 @@ def command(
 
 
 @contextmanager
-def _sources(location: str, output: str | None) -> Iterator[list[tuple[Path, Path]]]:
+def _sources(locations: Sequence[str], output: str | None) -> Iterator[list[tuple[Path, Path]]]:
     """Each input with its output.
 
     Raises:
         BadInput: there is no input, or two would share an output.
     """
-    if location == STDIN and output is None:
+    if STDIN in locations and output is None:
         raise BadInput("standard input has no name; name the output: -o FILE")
-    with inputs(location) as files:
-        yield _with_outputs(location, files, output)
+    with inputs(locations) as files:
+        yield _with_outputs(" ".join(locations), files, output)
 
 
 def _with_outputs(location: str, files: Sequence[Path], output: str | None) -> list[tuple[Path, Path]]:
@@ -221,7 +223,7 @@ async def _score(runs: Sequence[Run], scorer: AbstractAsyncContextManager[Judge]
     )
     total = Tally()
     async with scorer as judge:
-        await check_params(runs[0], judge)
+        await check_task(runs[0], judge)
         for run in runs:
             if overwrite and run.target.exists():
                 run.target.write_bytes(b"")  # it may be a link or a device, which stays
@@ -234,7 +236,11 @@ async def _score(runs: Sequence[Run], scorer: AbstractAsyncContextManager[Judge]
                     rate = tally.lines / (time.monotonic() - started)
                     failed = tally.with_status("failed")
                     bar.update(
-                        task, completed=file.position, total=file.size or None, rate=f"{rate:.0f}", failed=failed
+                        task,
+                        completed=file.position,
+                        total=file.size if file.position else None,
+                        rate=f"{rate:.0f}",
+                        failed=failed,
                     )
 
                 tally = await rescore(run, judge, show)

@@ -10,7 +10,7 @@ import msgspec
 
 from service.recipes import data_sets
 from service.recipes.data_sets import DataSet
-from service.row_files.names import LABELS, REFERENCES
+from service.row_files.names import ABSENT, part_at, reference_path
 from service.row_files.reading import MAX_OWN_LINE_BYTES, BadData, DataFile, Unread, drawn
 from service.wire import RowFields, ScoreItem
 from verifiers.near_names import near
@@ -129,7 +129,7 @@ def _row(number: int, fields: Any, columns: Columns, nbytes: int) -> Row:
     data_set = _data_set(fields, columns)
     path = _reference_path(fields, columns, data_set)
     item = {field: fields[field] for field in (*_LABELS, *_fields()) if fields.get(field) is not None}
-    reference = fields if columns.reference == WHOLE_ROW else _at(fields, path)
+    reference = fields if columns.reference == WHOLE_ROW else part_at(fields, path)
     if data_set is not None:
         item = {field: fields[field] for field in ("data_source",) if isinstance(fields.get(field), str)}
         reference = data_set.slim(fields)
@@ -165,9 +165,6 @@ def _no_object(value: Any) -> str:
     return "the row is not a JSON object"
 
 
-ABSENT = msgspec.UNSET
-
-
 def _data_set(fields: Json, columns: Columns) -> DataSet | None:
     """The known data set of a row, if neither the row nor the caller says how it is judged."""
     namings = (
@@ -183,26 +180,10 @@ def _data_set(fields: Json, columns: Columns) -> DataSet | None:
 
 
 def _reference_path(fields: Json, columns: Columns, data_set: DataSet | None) -> tuple[str, ...]:
-    """The columns that lead to the reference. In verl's rows it is inside `reward_model`."""
+    """The columns that lead to the reference."""
     if data_set is not None:
         return data_set.path(fields)
-    if columns.reference is not None:
-        if columns.reference == WHOLE_ROW:
-            return ()
-        return (columns.reference,) if columns.reference in fields else tuple(columns.reference.split("."))
-    is_label = {name for name in LABELS if isinstance(fields.get(name), bool)}
-    column = next((name for name in REFERENCES if fields.get(name) is not None and name not in is_label), None)
-    if column is not None:
-        return (column,)
-    model = fields.get("reward_model")
-    return ("reward_model", "ground_truth") if isinstance(model, dict) and "ground_truth" in model else ()
-
-
-def _at(fields: Json, path: tuple[str, ...]) -> Any:
-    value: Any = fields if path else ABSENT
-    for name in path:
-        value = value.get(name, ABSENT) if isinstance(value, dict) else ABSENT
-    return value
+    return () if columns.reference == WHOLE_ROW else reference_path(fields, columns.reference)
 
 
 def _fields() -> tuple[str, ...]:

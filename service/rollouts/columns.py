@@ -11,7 +11,7 @@ from typing import Any
 from service.recipes import data_sets
 from service.recipes.data_sets import DataSet
 from service.rollouts.bad_input import BadInput, Json
-from service.row_files.names import LABELS, REFERENCES
+from service.row_files.names import ABSENT, LABELS, REFERENCES, part_at, reference_path
 from service.wire import RowFields
 from verifiers.base import InvalidItem
 from verifiers.conversation import dialects
@@ -61,7 +61,8 @@ class Columns:
         """
         field_names = {"response": self.response, "reference": self.reference, "label": self.label}
         for purpose, name in field_names.items():
-            if name is not None and name not in present:
+            column = name.split(".")[0] if name is not None and purpose == "reference" else name
+            if name is not None and {name, column}.isdisjoint(present):
                 raise BadInput(
                     f"{origin} has no field {name!r} (--{purpose}-field); it has {sorted(present)[:20]}{near(name, present)}"
                 )
@@ -79,9 +80,28 @@ class Columns:
                 f"{origin} has no field {needed}; it has {sorted(present)[:20]}{meant} Name one with --response-field"
             )
 
+    def has_no_reference(self, fields: Mapping[str, Any]) -> bool:
+        """Whether a row has no field for a reference, not even an empty one."""
+        if self.reference is not None or reference_path(fields, None):
+            return False
+        return not any(name in fields and fields[name] is None for name in REFERENCES)
+
+    def lack_of_reference(self, fields: Mapping[str, Any]) -> str:
+        """What a message about a missing reference adds: the fields that are there, and how to name one of them."""
+        column, _, part = (self.reference or "").partition(".")
+        if part and column in fields:
+            return f"; {column!r} of this row has no {part!r}"
+        names = REFERENCES if self.reference is None else (self.reference,)
+        empty = next((name for name in names if name in fields and fields[name] is None), None)
+        if empty is not None:
+            return f"; {empty!r} of this row is empty"
+        meant = next(filter(None, (near(name, REFERENCES) for name in fields)), ".")
+        return f"; of the fields {sorted(fields)[:20]} none is one{meant} Name one with --reference-field"
+
     def used(self) -> frozenset[str]:
         """The names of all fields that an item or a label may be made of."""
         chosen = [name for name in (self.response, self.reference, self.label) if name is not None]
+        chosen += [name.split(".")[0] for name in chosen]
         item_columns = frozenset([*_KEPT, _ASKED, _WHOLE, *RESPONSES, *REFERENCES, *LABELS, *chosen])
         return item_columns | rubrics.COLUMNS | data_sets.known().used
 
@@ -100,9 +120,9 @@ class Columns:
         item = {name: _plain(name, fields[name]) for name in _KEPT if name != response and _is_there(fields.get(name))}
         conversation = fields.get(_WHOLE)
         item["response"] = conversation if isinstance(conversation, list) else _response(fields[response])
-        reference = self._reference_of(fields, response)
-        if reference is not None:
-            item["reference"] = fields[reference]
+        reference = part_at(fields, reference_path(fields, self.reference, response))
+        if reference is not ABSENT and reference is not None:
+            item["reference"] = reference
         if (self.verifier or item.get("verifier")) == "judge" and "evaluation_criteria" not in item:
             rubric = rubrics.columns_of({name: value for name, value in fields.items() if name != response})
             if rubric is not None:
@@ -149,15 +169,10 @@ class Columns:
                 continue
             if name == "messages" and not _ends_with_assistant(fields[name]):
                 continue
-            if name == "answer" and self._reference_of(fields, name) is None:
+            if name == "answer" and not reference_path(fields, self.reference, name):
                 continue
             return name
         return None
-
-    def _reference_of(self, fields: Mapping[str, Any], response: str) -> str | None:
-        if self.reference is not None:
-            return _pick(fields, self.reference, ())
-        return next((name for name in REFERENCES if name != response and _is_reference(name, fields.get(name))), None)
 
     def label_of(self, fields: Mapping[str, Any]) -> bool | None:
         """Whether the row says that its response is right."""
@@ -199,10 +214,6 @@ def _ends_with_assistant(messages: Any) -> bool:
 def _is_there(value: Any) -> bool:
     """Whether a field says something. The empty cells of CSV are empty texts."""
     return value is not None and value != ""
-
-
-def _is_reference(name: str, value: Any) -> bool:
-    return value is not None and not (name in LABELS and isinstance(value, bool))
 
 
 def _object(value: Any) -> Json:

@@ -8,6 +8,7 @@ from rewardline import InvalidRequest, TooLarge
 
 from service.rollouts.bad_input import Json
 from service.rollouts.columns import Columns
+from service.shape_mistakes import where
 from service.wire import Result
 
 Judge = Callable[[Sequence[Json]], Awaitable[Sequence[Json]]]
@@ -22,13 +23,30 @@ async def judge_fields(rows: Sequence[Mapping[str, Any] | None], columns: Column
     for fields, item in zip(rows, items, strict=True):
         if item is not None and (count := _samples(item)):
             judged.append(invalid("bad_item", f"the row has {count} responses; write each in a row of its own"))
-        elif item is not None:
-            judged.append(dict(next(results)))
+        elif item is not None and fields is not None:
+            judged.append(_told(dict(next(results)), item, fields, columns))
         elif fields is None:
             judged.append(invalid("bad_json", "the line is not a JSON object"))
         else:
             judged.append(invalid("no_response", f"the row has no response; it has {sorted(fields)[:20]}"))
     return judged
+
+
+def _told(result: Json, item: Json, fields: Mapping[str, Any], columns: Columns) -> Json:
+    """The result, which says the fields of a row that has no reference and needs one."""
+    if lacks_reference(result, item):
+        result["detail"] = {**result["detail"], "message": message_of(result) + columns.lack_of_reference(fields)}
+    return result
+
+
+def lacks_reference(result: Json, item: Json) -> bool:
+    """Whether the item of this result has no reference, and needs one."""
+    return result["reason"] == "bad_reference" and "reference" not in item
+
+
+def message_of(result: Json) -> str:
+    """The sentence of a result without a score."""
+    return str(result["detail"].get("message", ""))
 
 
 def _samples(item: Json) -> int:
@@ -45,7 +63,8 @@ async def all_judged(items: Sequence[Json], judge: Judge) -> Sequence[Json]:
         return await judge(items)
     except (InvalidRequest, TooLarge) as error:
         if len(items) == 1:
-            return [invalid("bad_item", str(error).removeprefix("items.0."))]
+            mistakes = "; ".join(f"{where(mistake.loc[2:])}: {mistake.msg}" for mistake in error.errors)
+            return [invalid("bad_item", mistakes or str(error))]
     half = len(items) // 2
     return [*await all_judged(items[:half], judge), *await all_judged(items[half:], judge)]
 

@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from service.rollouts.bad_input import BadInput, Json
 from service.rollouts.columns import JUDGES, Columns, without_nulls
-from service.rollouts.judging import Judge, all_judged, invalid, judge_fields
+from service.rollouts.judging import Judge, all_judged, invalid, judge_fields, lacks_reference, message_of
 from service.rollouts.tally import Tally
 from service.rollouts.verdict_file import Kept, header, verdicts
 from service.row_files.reading import MAX_OWN_LINE_BYTES, BadData, DataFile, Unread, drawn
@@ -24,6 +24,7 @@ from service.wire import encode
 SEGMENT_ROWS = 512
 SEGMENT_BYTES = 2_000_000
 SEGMENTS_UNDER_WAY = 8
+_FIRST_ROWS = 64
 
 OnProgress = Callable[[DataFile, Tally], None]
 
@@ -88,27 +89,43 @@ def _is_one_object(source: Path) -> bool:
     return ".json" in source.suffixes and len([*islice(_rows(source, file), 2)]) == 1
 
 
-async def check_params(run: Run, judge: Judge) -> None:
-    """Check the parameters of all lines by the first one. Its task says whether it takes them, so its response is left out.
+async def check_task(run: Run, judge: Judge) -> None:
+    """Check the parameters of all lines by the first one, and whether the first ones lack a reference. A task says whether
+    it takes them, so the response is left out.
 
     Raises:
         BadInput: the verifier or recipe of all lines does not take them.
     """
     columns = run.columns
-    if not columns.params or (columns.verifier is None and columns.recipe is None):
+    if columns.verifier is None and columns.recipe is None:
         return
-    item = columns.item_of(_first_row(run.source)[1])
-    if item is not None:
-        (result,) = await all_judged([{**item, "params": dict(columns.params), "response": ""}], judge)
-        if result["reason"] == "bad_params":
-            raise BadInput(f"--params: {result['detail']['message']}")
+    number, fields = _first_row(run.source)
+    item = columns.item_of(fields)
+    lacks_column = _has_no_reference(run)
+    if item is None or not (columns.params or lacks_column):
+        return
+    params = {"params": dict(columns.params)} if columns.params else {}
+    (result,) = await all_judged([{**item, **params, "response": ""}], judge)
+    if columns.params and result["reason"] == "bad_params":
+        raise BadInput(f"--params: {message_of(result)}")
+    if lacks_column and lacks_reference(result, item):
+        raise BadInput(f"{run.source}, line {number}: {message_of(result)}{columns.lack_of_reference(fields)}")
+
+
+def _has_no_reference(run: Run) -> bool:
+    """Whether no one of the first rows has a field for a reference: it is the column that is missing."""
+    file = DataFile(run.source, max_line_bytes=MAX_OWN_LINE_BYTES)
+    first_rows = islice(_rows(run.source, file), _FIRST_ROWS)
+    return all(isinstance(row.fields, Unread) or run.columns.has_no_reference(row.fields) for row in first_rows)
 
 
 def _first_row(source: Path) -> tuple[int, Json]:
+    why = ""
     for row in _rows(source, DataFile(source, max_line_bytes=MAX_OWN_LINE_BYTES)):
         if not isinstance(row.fields, Unread):
             return row.number, row.fields
-    raise NoRows(f"{source} has no row that is a JSON object")
+        why = why or f" (line {row.number}: {row.fields.problem})"
+    raise NoRows(f"{source} has no row that is a JSON object{why}")
 
 
 async def rescore(run: Run, judge: Judge, on_progress: OnProgress) -> Tally:

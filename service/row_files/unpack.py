@@ -165,8 +165,13 @@ def is_array(head: bytes, suffix: str, encoding: str = "utf-8-sig") -> bool:
 
 
 def is_table(head: bytes) -> bool:
-    """Whether a file without a name that begins so is CSV or TSV."""
-    return not head.lstrip(codecs.BOM_UTF8).lstrip().startswith((b"{", b"[", PARQUET, GZIP, ZSTD, *UTF16))
+    """Whether a file without a name that begins so, packed or not, is CSV or TSV."""
+    try:
+        start = _unpacked(io.BufferedReader(io.BytesIO(head)), head).peek(_HEADER_BYTES)[:_HEADER_BYTES]
+    except _DAMAGE:
+        return False
+    text = start.decode("utf-16" if start[:2] in UTF16 else "utf-8-sig", "ignore").lstrip()
+    return not text.startswith(("{", "[", PARQUET.decode()))
 
 
 def is_object(head: bytes, suffix: str) -> bool:

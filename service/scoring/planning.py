@@ -260,7 +260,9 @@ def _filled(recipe: Recipe, source: Given, params: Mapping[str, Any]) -> list[Fi
         filled.append(Filled(check, fields))
     unknown = sorted(shared.keys() - used)
     if unknown:
-        raise InvalidItem("bad_params", f"params: no check of {sorted(names)} takes {unknown[:10]}")
+        accepted_names = (name for check in recipe.checks for name in check.entry.verifier.params.model_fields)
+        hint = near(unknown[0], accepted_names)
+        raise InvalidItem("bad_params", f"params: no check of {sorted(names)} takes {unknown[:10]}{hint}")
     return filled
 
 

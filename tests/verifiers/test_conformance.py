@@ -118,7 +118,11 @@ def test_parameters_have_a_json_schema(entry: Entry) -> None:
     assert schema["type"] == "object"
     assert schema["additionalProperties"] is False
     assert json.loads(json.dumps(schema)) == schema
-    assert [name for name, field in schema["properties"].items() if not field.get("description")] == []
+    for part, parts_schema in {"": schema, **schema.get("$defs", {})}.items():
+        undescribed = [
+            name for name, field in parts_schema.get("properties", {}).items() if not field.get("description")
+        ]
+        assert (part, undescribed) == (part, [])
 
 
 def test_it_says_what_it_is(entry: Entry) -> None:

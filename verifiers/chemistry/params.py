@@ -40,6 +40,7 @@ class Constraints(BaseModel):
     similar_to: _Text | None = None
     """A molecule to which its similarity (Tanimoto, Morgan fingerprints of radius 2) is at least `min_similarity`."""
     min_similarity: float = Field(default=0.7, ge=0, le=1)
+    """The least similarity to `similar_to`, from 0 to 1."""
     starts_with: _Text | None = None
     """The beginning of its SMILES; the answer is all of it, or the rest."""
 

@@ -32,9 +32,11 @@ class Comparator(Params):
     mode: Mode = "lines"
     """The mode for outputs; values of functions are always compared as values."""
     abs_tol: float | None = Field(default=None, ge=0)
+    """A number may differ by this much from the expected number."""
     rel_tol: float | None = Field(default=None, ge=0, lt=1)
     """A number may differ by the larger of `abs_tol` and this share of the expected number."""
     ignore_case: bool = False
+    """Whether capital letters are equal to small ones."""
     unordered: bool = False
     """Whether the lines, or the elements of the value, may be in any order."""
 

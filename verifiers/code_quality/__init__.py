@@ -49,11 +49,14 @@ Times = Sequence[Sequence[float]]
 class Weights(BaseModel):
     """The weights of the parts; they need not add up to 1."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True)
 
     correctness: float = Field(default=0.8, gt=0)
+    """The weight of the share of tests that were passed."""
     efficiency: float = Field(default=0.15, ge=0)
+    """The weight of the speed."""
     style: float = Field(default=0.05, ge=0)
+    """The weight of the style."""
 
 
 class CodeQualityParams(CodeParams):

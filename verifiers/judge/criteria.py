@@ -29,30 +29,37 @@ _MARK: Final = re2.compile(r"\s*(?:[-*+•◦▪–☐☑]|\[[ xX]?\]|\(?[0-9]{1
 class Rule(BaseModel):
     """Another verifier that decides a criterion: 1 if it scores the response with 1, else its score."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     verifier: str
     """One of `rules.VERIFIERS`."""
     reference: Any = None
+    """The reference for that verifier."""
     params: dict[str, Any] = {}
+    """The parameters for that verifier."""
 
 
 class Criterion(BaseModel):
     """One criterion."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True)
 
     id: str = Field(pattern=r"^[A-Za-z0-9_.-]{1,40}$")
+    """Its name in verdicts."""
     text: str = Field(min_length=1, max_length=MAX_TEXT_CHARS)
+    """What the response must do, as the judge reads it."""
     weight: float = Field(default=1.0, ge=-1e6, le=1e6)
+    """Its weight in the score; below 0 for what the response must not do."""
     must_pass: bool = False
     """If the criterion scores below 1, the whole score is 0."""
     name: str | None = Field(default=None, max_length=MAX_TEXT_CHARS)
+    """Its title."""
     choices: tuple[str, ...] = Field(default=(), max_length=101)
     """The answers that a judge may give, from worst (0) to best (1), evenly spaced. Empty: 0, 0.5 and 1."""
     levels: dict[str, str] = {}
     """What an answer means, by answer."""
     tags: tuple[str, ...] = Field(default=(), max_length=100)
+    """Words that group criteria in the detail of a verdict."""
     path: tuple[tuple[str, float], ...] = Field(default=(), max_length=50)
     """The groups of a tree that it is in, outermost first: the group's place and its weight."""
     rule: Rule | None = None

@@ -45,10 +45,12 @@ _Text = Annotated[str, Field(min_length=1)]
 class Turn(BaseModel):
     """A message of the conversation before the response."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     role: Literal["system", "developer", "user", "assistant", "tool"]
+    """Who speaks."""
     content: str
+    """The text of the message."""
 
 
 class JudgeParams(Params):

@@ -26,7 +26,7 @@ PROFILE_NAME = r"^[A-Za-z0-9_.@/-]{1,100}$"
 class Part(BaseModel):
     """A part of the configuration; unknown names are mistakes."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True)
 
 
 class Sampling(Part):

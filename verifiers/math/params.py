@@ -36,6 +36,7 @@ class FinalAnswer(Params):
     model_config = ConfigDict(extra="ignore")
 
     final_answer: Answers
+    """The right answer, or several answers of which each is right."""
     unit: Annotated[StrictStr, AfterValidator(_known_unit)] | None = None
     """The unit of the answer, if `final_answer` does not include it. It may have a power of ten, as in SciBench:
     `$10^{3} \\mathrm{~N}$` with 1.5 is 1500 N, and 1.5 alone is right."""

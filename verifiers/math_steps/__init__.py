@@ -48,10 +48,12 @@ _Expression = Annotated[StrictStr, Field(max_length=MAX_STEP_CHARS), AfterValida
 class Step(BaseModel):
     """A step that counts more or less than another."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True)
 
     expr: _Expression
+    """An equation, an inequality, a value or words."""
     weight: float = Field(default=1.0, gt=0, le=1e6)
+    """How much it counts beside the other steps."""
 
 
 class Derivation(FinalAnswer):

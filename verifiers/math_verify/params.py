@@ -11,47 +11,61 @@ MAX_TIMEOUT_S = 30.0
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
 class Normalization(_Part):
     """latex2sympy's `NormalizationConfig`: what is repaired in LaTeX before it is read."""
 
     basic_latex: bool = True
+    """Whether LaTeX that changes nothing, such as `\\displaystyle`, is dropped."""
     units: bool = True
+    """Whether units are dropped."""
     malformed_operators: bool = True
+    """Whether operators without braces, such as `\\frac12`, are completed."""
     nits: bool = True
+    """Whether small slips, such as a missing leading zero, are repaired."""
     boxed: Literal["all", "last", "none"] = "all"
+    """The boxes whose content is taken."""
     equations: bool = False
+    """Whether only the last side of an equation is kept."""
 
 
 class LatexTarget(_Part):
     """Its `LatexExtractionConfig`."""
 
     kind: Literal["latex"] = "latex"
+    """The kind of text: LaTeX."""
     try_extract_without_anchor: bool = True
     """Whether LaTeX counts if neither a box nor the word "answer" stands before it."""
     boxed_match_priority: Annotated[int, Field(ge=-1, le=1000)] = 50
     """0: boxes before everything; 50: beside "final answer is"; -1: boxes are not looked for."""
     normalization: Normalization = Normalization()
+    """What is repaired before it is read."""
 
 
 class ExprTarget(_Part):
     """Its `ExprExtractionConfig`: numbers and arithmetic without LaTeX."""
 
     kind: Literal["expr"]
+    """The kind of text: plain expressions."""
     try_extract_without_anchor: bool = True
+    """Whether an expression counts if the word "answer" does not stand before it."""
 
 
 class StringTarget(_Part):
     """Its `StringExtractionConfig`: one of these texts."""
 
     kind: Literal["string"]
+    """The kind of text: one of `strings`."""
     strings: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=200)], ...], Field(max_length=100)] = (
         *("A", "B", "C", "D"),
     )
+    """The texts."""
     try_extract_without_anchor: bool = True
+    """Whether a text counts if the word "answer" does not stand before it."""
     lowercase: bool = True
+    """Whether capital letters are equal to small ones."""
 
 
 Target = Annotated[LatexTarget | ExprTarget | StringTarget, Field(discriminator="kind")]

@@ -90,6 +90,7 @@ class RepositoryReference(BaseModel):
     cpu_s: float = Field(default=1800.0, gt=0, le=86_400)
     """CPU seconds of the tests, of all processes together."""
     memory_mb: int = Field(default=4096, ge=16, le=1_048_576)
+    """Megabytes of memory of the tests, of all processes together."""
     wall_s: float = Field(default=1800.0, gt=0, le=86_400)
     """Seconds after which the tests end, whatever they wait for."""
     disk_mb: int = Field(default=4096, ge=1, le=1_048_576)

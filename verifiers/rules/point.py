@@ -32,12 +32,16 @@ _Area = tuple[_Number, _Number, _Number, _Number]
 class Target(BaseModel):
     """A reference with the field names of grounding data sets; other fields are ignored."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, use_attribute_docstrings=True)
 
     bbox_2d: _Area | None = None
+    """A box: left, top, right and bottom."""
     bbox: _Area | None = None
+    """The same by another name."""
     point_2d: _Place | None = None
+    """A point: x and y."""
     point: _Place | None = None
+    """The same by another name."""
 
     def place(self) -> _Place | _Area | None:
         return self.bbox_2d or self.bbox or self.point_2d or self.point

@@ -55,10 +55,12 @@ PARTS = (
 class Answer(BaseModel):
     """The verifier of the assistant's last text, and its parameters."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     verifier: str
+    """The name of the verifier."""
     params: dict[str, Any] = {}
+    """Its parameters."""
     reference: Any = None
     """The reference for that verifier. The default is the reference of the item."""
 

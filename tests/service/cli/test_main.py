@@ -259,10 +259,14 @@ def test_empty_cells_of_csv_are_empty_responses_and_absent_labels(tmp_path: Path
 
 @pytest.mark.contract
 def test_what_json_cannot_hold_is_one_rows_verdict_with_a_service_too(tmp_path: Path, served: Any) -> None:
-    source = write(tmp_path / "in.jsonl", ['{"response": "7", "gold": NaN}', {"response": "7", "gold": "7"}])
-    done = rewardline("score", str(source), "--verifier", "math", "--url", served.url)
-    assert done.returncode == 0, done.stderr
-    assert [row["status"] for row in verdicts(tmp_path / "in.verdicts.jsonl")] == ["invalid", "ok"]
+    lines = ['{"response": "7", "gold": NaN}', {"response": "7", "gold": "7"}, {"response": {}, "gold": "7"}]
+    source = write(tmp_path / "in.jsonl", lines)
+    for options in ((), ("--url", served.url)):
+        done = rewardline("score", str(source), "--verifier", "math", "--overwrite", *options)
+        assert done.returncode == 0, done.stderr
+        found = verdicts(tmp_path / "in.verdicts.jsonl")
+        assert [row["status"] for row in found] == ["invalid", "ok", "invalid"]
+        assert found[2]["detail"]["message"] == "response: must be a text or a list; it is an object"
 
 
 def test_a_folder_is_scored_file_by_file(tmp_path: Path) -> None:
@@ -280,6 +284,23 @@ def test_a_folder_is_scored_file_by_file(tmp_path: Path) -> None:
     assert "The file is one object, not a list of rows; it is left out" in " ".join(done.stderr.split())
     again = rewardline("score", str(tmp_path), "--verifier", "numeric")
     assert "7 lines were there before" in again.stdout
+
+
+def test_files_that_a_shell_has_made_of_a_pattern_are_scored(tmp_path: Path) -> None:
+    sources = [write(tmp_path / name, rows(2)) for name in ("a.jsonl", "b.jsonl")]
+    done = rewardline("score", *sources, sources[0], "--verifier", "numeric")
+    assert "4 lines" in done.stdout, done.stderr
+    assert len(verdicts(tmp_path / "b.verdicts.jsonl")) == 2
+    assert rewardline("audit", *sources, "--verifier", "numeric").stdout.count(".jsonl: 2 rows; 0 with findings") == 2
+    alone = rewardline("score", sources[0], "-", "--verifier", "numeric", "-o", tmp_path / "out")
+    assert (alone.returncode, "- is standard input, and stands alone" in alone.stderr) == (2, True)
+
+
+def test_a_file_without_a_row_says_what_its_first_line_is(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_bytes("response,gold\né,5\n".encode("latin-1"))
+    done = rewardline("score", tmp_path / "in.csv", "--verifier", "numeric")
+    assert done.returncode == 2
+    assert "(line 1: the row cannot be read: it is not UTF-8; write the file in UTF-8)" in " ".join(done.stderr.split())
 
 
 def test_rows_from_standard_input_are_scored(tmp_path: Path) -> None:
@@ -309,6 +330,7 @@ def test_a_sample_is_the_same_for_the_same_seed(tmp_path: Path) -> None:
 COLUMNS: dict[str, dict[str, Any]] = {
     "TRL": {"prompt": "6+1?", "completion": [{"role": "assistant", "content": "7"}], "answer": "7"},
     "verl": {"input": "6+1?", "output": "7", "gts": "7", "score": 1.0, "step": 3},
+    "verl's data sets": {"prompt": [], "reward_model": {"ground_truth": "7", "style": "rule"}, "responses": ["7"]},
     "slime": {"prompt": "6+1?", "response": "7", "label": "7"},
     "lm-eval": {"doc": {}, "target": "7", "resps": [["It is 7."]], "filtered_resps": ["[invalid]"]},
     "messages": {"messages": [{"role": "user", "content": "6+1?"}, {"role": "assistant", "content": "7"}], "gold": "7"},
@@ -347,9 +369,36 @@ def test_a_file_without_responses_says_so(tmp_path: Path) -> None:
     assert "did you mean `responses` or `response` or `resps`? Name one with --response-field" in done.stderr
 
 
+@table(
+    ("row", "options", "code", "said"),
+    [
+        ({"response": "2", "refrence": "2"}, [], 2, "line 1: reference is missing (The number"),
+        ({"response": "2", "refrence": "2"}, [], 2, "did you mean `reference`? Name one with --reference-field"),
+        ({"response": "2", "label": True}, [], 2, "of the fields ['label', 'response'] none is one."),
+        ({"response": "2", "gold": None}, [], 1, "; 'gold' of this row is empty"),
+        ({"response": "2", "gold": "2"}, ["--reference-field", "gold.is"], 1, "; 'gold' of this row has no 'is'"),
+    ],
+)
+def test_a_file_without_references_says_so(
+    tmp_path: Path, row: dict[str, Any], options: list[str], code: int, said: str
+) -> None:
+    source = write(tmp_path / "in.jsonl", [row] * 2)
+    done = rewardline("score", source, "--verifier", "numeric", "--overwrite", *options)
+    assert (done.returncode, said in " ".join((done.stdout + done.stderr).split())) == (code, True), done
+
+
+def test_one_row_without_a_reference_does_not_end_the_run(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", [{"response": "7"}, {"response": "7", "gold": "7"}])
+    done = rewardline("score", source, "--verifier", "numeric")
+    assert done.returncode == 0, done.stderr
+    found = verdicts(tmp_path / "in.verdicts.jsonl")
+    assert [row["status"] for row in found] == ["invalid", "ok"]
+    assert "of the fields ['response'] none is one" in found[0]["detail"]["message"]
+
+
 def test_columns_can_be_named(tmp_path: Path) -> None:
-    source = write(tmp_path / "in.jsonl", [{"text": "12", "right": "12", "ok": True, "gold": "13"}])
-    named = ["--response-field", "text", "--reference-field", "right", "--label-field", "ok"]
+    source = write(tmp_path / "in.jsonl", [{"text": "12", "right": {"is": "12"}, "ok": True, "gold": "13"}])
+    named = ["--response-field", "text", "--reference-field", "right.is", "--label-field", "ok"]
     done = rewardline("score", str(source), "--verifier", "numeric", *named)
     assert "1 of 1 agree" in done.stdout
 

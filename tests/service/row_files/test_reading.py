@@ -275,8 +275,11 @@ def test_parquet_may_be_packed(tmp_path: Path, pack: Callable[[bytes], bytes]) -
 
 
 def test_a_stream_without_a_name_is_a_table_unless_it_begins_as_something_else() -> None:
-    others = [b' {"a": 1}', b"\xef\xbb\xbf[", b"PAR1", gzip.compress(b"a,b"), "{".encode("utf-16")]
-    assert [is_table(head) for head in (b"response,gold\n", b'"a"\t"b"', *others)] == [True, True, *[False] * 5]
+    texts = (b"response,gold\n", b'"a"\t"b"', "a,é".encode("utf-16"), b"\xef\xbb\xbfa,b")
+    others = (b' {"a": 1}', b"\xef\xbb\xbf[", b"PAR1", '{"é": 1}'.encode("utf-16"))
+    for pack in (bytes, gzip.compress, zstandard.compress):
+        assert [is_table(pack(head)) for head in (*texts, *others)] == [True] * 4 + [False] * 4
+    assert not is_table(b"\x1f\x8bno archive")
 
 
 @pytest.mark.parametrize("form", ["eval", "json"])

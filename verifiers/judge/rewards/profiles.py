@@ -27,22 +27,29 @@ class Probability(Part):
     """The value itself, which must be from 0 to 1."""
 
     kind: Literal["probability"]
+    """The name of this map."""
 
 
 class Sigmoid(Part):
     """1 / (1 + exp(-(value - center) / scale))."""
 
     kind: Literal["sigmoid"]
+    """The name of this map."""
     center: float = 0.0
+    """The value whose score is 0.5."""
     scale: _Positive = 1.0
+    """The distance from `center` whose score is 0.73."""
 
 
 class Affine(Part):
     """(value - low) / (high - low), at least 0 and at most 1."""
 
     kind: Literal["affine"]
+    """The name of this map."""
     low: float
+    """The value whose score is 0."""
     high: float
+    """The value whose score is 1."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -55,6 +62,7 @@ class Rank(Part):
     """The share of the `others` of the item with a lower value; an equal one counts half."""
 
     kind: Literal["rank"]
+    """The name of this map."""
 
 
 class ZScore(Part):
@@ -65,9 +73,13 @@ class ZScore(Part):
     """
 
     kind: Literal["zscore"]
+    """The name of this map."""
     center: float = 0.0
+    """The mean that is assumed before there are values."""
     scale: _Positive = 1.0
+    """The deviation that is assumed before there are values."""
     prior: _Positive = 16.0
+    """How many values that assumption counts as."""
 
 
 ScoreMap = Annotated[Probability | Sigmoid | Affine | Rank | ZScore, Field(discriminator="kind")]

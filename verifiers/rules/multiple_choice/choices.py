@@ -22,10 +22,12 @@ _Label = Annotated[str, Field(min_length=1, max_length=8)]
 class LabelsAndTexts(BaseModel):
     """Options in two lists of the same length, as in ARC and CommonsenseQA."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     label: Annotated[tuple[_Label, ...], Field(min_length=1, max_length=64)]
+    """The labels: `["A", "B"]`."""
     text: Annotated[tuple[_Text, ...], Field(min_length=1, max_length=64)]
+    """The text of each label."""
 
 
 class Question(msgspec.Struct, frozen=True):

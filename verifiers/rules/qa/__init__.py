@@ -54,11 +54,14 @@ _Parts = Annotated[tuple[_Value, ...], Field(min_length=1, max_length=typed.MAX_
 class DropAnswer(BaseModel):
     """DROP's form of one reference: a number, or else spans, or else a date."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, use_attribute_docstrings=True)
 
     number: StrictInt | StrictFloat | StrictStr = ""
+    """The number; empty if the answer is something else."""
     spans: tuple[_Text, ...] = ()
+    """The texts that the answer is made of."""
     date: dict[Literal["day", "month", "year"], StrictInt | StrictStr] = {}
+    """The date, by its parts."""
 
     def parts(self) -> tuple[str, ...]:
         if str(self.number).strip():
@@ -73,9 +76,10 @@ _MAX_REFERENCE_CHARS = 200_000
 class Target(BaseModel):
     """Search-R1's form of the references."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, use_attribute_docstrings=True)
 
     target: _Value | _Several
+    """A text, or several; the best one counts."""
 
 
 class QaParams(commitment.ExtractionParams):

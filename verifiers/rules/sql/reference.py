@@ -30,9 +30,10 @@ _MAX_INTEGER = 1 << 512
 class Blob(BaseModel):
     """A cell that is a blob."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     base64: str
+    """Its bytes."""
 
     @cached_property
     def bytes(self) -> bytes:
@@ -48,7 +49,9 @@ File = Annotated[str, Field(max_length=_MAX_BASE64_CHARS)]
 class Reference(BaseModel):
     """A query or rows, on a database that a script makes or a file holds."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, populate_by_name=True, allow_inf_nan=False, use_attribute_docstrings=True
+    )
 
     sql: Annotated[str, Field(max_length=MAX_QUERY_BYTES)] | None = Field(
         default=None, validation_alias=AliasChoices("sql", "query", "gold_sql")
