@@ -24,6 +24,7 @@ from verifiers.commitment import (
     corrected,
     extract,
     judged_at,
+    of_sentence,
     says_what_is,
     stated,
     wavers,
@@ -139,6 +140,8 @@ class FirstLook:
         response = response if ends_in_mark(response) else self._without_remarks(response)
         extraction = extract(response, self._params, MATH_CHANNELS, sent=source)
         extraction = corrected(response, extraction, self._params.on_conflict)
+        if self.is_sound:
+            extraction = of_sentence(response, self._params, extraction)
         if self._wants_day and (extraction.answer is None or date(extraction.answer) is None):
             in_figures = with_iso_days(response)
             dated = corrected(
