@@ -178,6 +178,8 @@ class FirstLook:
         if answer is not None and extraction.span is not None and not is_number(answer):
             answer = in_english(without_blanks(answer, response, extraction.span), response, extraction.span)
             answer = with_point(answer, response, extraction.span) if self.is_sound else answer
+        if self.is_sound and answer is not None and answer[:1] == "[" and _BRACKETED.fullmatch(answer):
+            answer = answer[1:-1]
         if answer is not None and len(answer) > MAX_READ_CHARS:
             answer = answer[: MAX_READ_CHARS + 1]
         return Found(answer, extraction.reason, extraction.detail(explain))
@@ -211,6 +213,10 @@ class FirstLook:
         if not is_clear:
             return None
         return Verdict(_OK, 0.0, "wrong_answer", clip(answer), {**finding.detail, "method": "exact"})
+
+
+_BRACKETED = re.compile(r"\[\s?[-−]?\d{1,12}\s?\]")
+"""An integer in the brackets of a template, "Answer: [num]"; it is its own integral part, too."""
 
 
 def _value_of(equation: str) -> str:
