@@ -100,7 +100,7 @@ from verifiers.commitment.sayings import ABSENCES, in_signs
 from verifiers.commitment.segment import Segment, final_segment
 from verifiers.commitment.spans import Span
 from verifiers.commitment.stance import DENIES, Sentence, Stance, sentence_at
-from verifiers.commitment.statements import narrowed
+from verifiers.commitment.statements import narrowed, states_number
 from verifiers.commitment.unreal import names_case, tells_other_case, without_case, without_unreal
 from verifiers.numerals import parts
 
@@ -132,6 +132,7 @@ __all__ = [
     "load",
     "names_alternatives",
     "names_several",
+    "of_sentence",
     "same_truths",
     "says_what_is",
     "stated",
@@ -279,7 +280,7 @@ def _alone_at_end(
 
 
 _MAX_ALONE_CHARS = 120
-_ALONE = rf"\*{{0,2}}(?:\$[^$\n]{{1,80}}\$|{NUMBER})\*{{0,2}}"
+_ALONE = rf"\*{{0,2}}(?:\${{1,2}}[^$\n]{{1,80}}\${{1,2}}|\\\[(?:(?!\\\]).){{1,80}}\\\]|{NUMBER})\*{{0,2}}"
 _LAST_PARAGRAPH = re.compile(rf"(?<=[.!?。！？।؟])[^\S\n]{{0,4}}\n\s{{0,8}}\n\s{{0,8}}(?P<value>{_ALONE}\s{{0,8}})\Z")
 
 
@@ -419,6 +420,29 @@ def stated(response: str, start: int, end: int) -> tuple[int, int]:
 
 
 _MAX_STATED_CHARS = 400
+
+
+def of_sentence(response: str, params: ExtractionParams, extraction: Extraction) -> Extraction:
+    """The number of an announced sentence, as the sentence states it without the announcement: "Antwort: Marie hat 2 Hunde gekauft.".
+
+    Only the one number of a sentence that ends the response, behind words, is read so; else the extraction stays as it is.
+    """
+    if extraction.channel is not Channel.ANSWER_LINE or extraction.span is None or params.extract != "auto":
+        return extraction
+    start, segment = extraction.span[0], final_segment(response, params.think)
+    sentence = sentence_at(response, start, start, segment.end)
+    is_ended = sentence.stop in _STOPS and last_digit_end(response, sentence.end, segment.end) is None
+    if not is_ended or not states_number(Sentence(response, start, sentence.end, sentence.stop)):
+        return extraction
+    alone = msgspec.structs.replace(segment, start=start)
+    later = _standing(response, params, _NUMBERS, alone, _extracted(response, params, _NUMBERS, alone))
+    if later.answer is None or later.span is None:
+        return extraction
+    return msgspec.structs.replace(later, mentions=judged_at(extraction, later.span).mentions, sent=extraction.sent)
+
+
+_NUMBERS = (Channel.LAST_NUMBER,)
+_STOPS = frozenset(".。।۔!！")
 
 
 def wavers(answer: str) -> bool:

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Literal
 
 from verifiers.commitment.behind import is_affirmed, is_taken_back, replacement
+from verifiers.commitment.contrasts import ends_in_denial
 from verifiers.commitment.cues import Kind, cues, kinds, languages, listed, phrases, words
 from verifiers.commitment.language import languages_of
 from verifiers.commitment.opinions import possessives
@@ -329,5 +330,4 @@ def _ends_in_denial(sentence: Sentence, stop: int) -> bool:
     phrase = sentence.words[stop:]
     if not phrase or not _PAUSES.isdisjoint(word.text for word in phrase):
         return False
-    text = sentence.text[phrase[0].start : sentence.end].rstrip(' .!。»"”')
-    return not text.isascii() and text.lower().endswith(tuple(listed("denied_endings")))
+    return ends_in_denial(sentence.text[phrase[0].start : sentence.end])

@@ -23,6 +23,11 @@ def denials() -> frozenset[str]:
     return frozenset(word for word in members | listed("verb_denials") if word.isalpha())
 
 
+def ends_in_denial(text: str) -> bool:
+    """Whether the verb that ends a text denies it: それを書いていません, "bunu yazmadı"; no such text has only ASCII letters."""
+    return not text.isascii() and text.rstrip(' .!。»"”').lower().endswith(tuple(listed("denied_endings")))
+
+
 def joins(word: Word) -> bool:
     """Whether a word may join a contrast to what stands before it, in any language: "and", "y", "а"."""
     return word.text in single(Kind.JOINS, Kind.BUT)

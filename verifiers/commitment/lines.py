@@ -121,12 +121,15 @@ def content(text: str, announcement: Announcement, limit: int) -> tuple[int, int
         stop = text.find(closing, start + 2, limit)
         return (start, stop + 2) if stop >= 0 else (start, limit)
     stop = _stop(text, start, limit, announcement.has_verb)
+    if (quote := _QUOTES.get(text[announcement.start])) and text.find(quote, start, stop) >= 0:
+        return start, text.rindex(quote, start, stop)  # 答えは「Answer: 260」です
     if start > end and text[start - 1] == '"' and text.count('"', start, stop) == 1:
         start -= 1
     start, stop = _matched(text, start, clause_end(Sentence(text, start, stop, "")))
     return start, stop
 
 
+_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "「": "」", "『": "』", "«": "»", "„": "“"}
 _LEAD_IN = re.compile(r"[^\n\d$\\]{1,200}[:：,，][*_ \t]*\n")
 _BULLET = re.compile(r"\s*(?:[-•·]\s+)?")
 _MAX_LEAD_INS = 4
@@ -168,12 +171,18 @@ def _stop(text: str, start: int, limit: int, has_verb: bool) -> int:
         if text.startswith("\\", stop - 1):  # a thin space
             continue
         first = start + len(text[start:stop].rstrip("!"))
-        if not takes_factorial(text, start, first, stop):
+        if not takes_factorial(text, start, first, stop) or _is_exclaimed(text, start):
             return first
         if not FORMULA_GOES_ON.match(text, stop + 1, limit):
             is_value = not has_verb and strip(text, stop + 1, limit, "*_`")[0] == limit
             return stop + 1 if is_value else first
     return limit
+
+
+def _is_exclaimed(text: str, start: int) -> bool:
+    """Whether a Spanish exclamation began before the answer: "¡Respuesta: 16!"."""
+    first = max(0, start - _MAX_TURN_CHARS)
+    return text.rfind("¡", first, start) > text.rfind("!", first, start)
 
 
 _REPEATS = re.compile(r"\d[.,]\d{1,32}\Z")

@@ -11,6 +11,7 @@ may be left out. Nothing is a slip that is denied or supposed, nor is it one of 
 from itertools import product
 
 from verifiers import numerals
+from verifiers.commitment.contrasts import ends_in_denial
 from verifiers.commitment.cues import Kind, listed
 from verifiers.commitment.slots import Part, is_word, parts
 from verifiers.commitment.spans import Span
@@ -74,7 +75,7 @@ def _is_slip(sentence: Sentence, slip: Part, slots: list[Part], clause: Span, is
     texts = [word.text for word in sentence.words[slip.stop : clause[1]]]
     # "I made a mistake when I wrote 1800" is about the 1800.
     is_of_other = not listed("temporal").isdisjoint(texts) and any(word[0].isdigit() for word in texts)
-    suffix = "".join(texts)
-    is_denied = not suffix.isascii() and suffix.endswith(tuple(listed("denied_endings")))
-    is_denied = is_denied or (slip.stop < len(sentence.words) and sentence.begins(slip.stop, *_NOTHING))
+    is_denied = ends_in_denial("".join(texts)) or (
+        slip.stop < len(sentence.words) and sentence.begins(slip.stop, *_NOTHING)
+    )
     return not (is_open or is_of_other or is_denied)

@@ -11,8 +11,9 @@ from itertools import pairwise
 
 from verifiers import numerals
 from verifiers.commitment.absences import without_reason
-from verifiers.commitment.amounts import is_counted, leads_to_number
+from verifiers.commitment.amounts import is_bounded, is_counted, leads_to_number
 from verifiers.commitment.bare import read_bare
+from verifiers.commitment.contrasts import ends_in_denial
 from verifiers.commitment.cues import Cue, Kind, Word, kinds, listed, words
 from verifiers.commitment.figures import NUMBER, last_digit_end
 from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
@@ -654,6 +655,27 @@ def narrowed(text: str, start: int, end: int) -> Span:
     digits_end = last_digit_end(text, first, stop) or stop
     is_understood = leads_to_number(text[start:first], text[digits_end:end]) and is_counted(text[stop:end])
     return strip(text, first, stop) if is_understood else (start, end)
+
+
+def states_number(sentence: Sentence) -> bool:
+    """Whether a sentence states its only number, behind a few words: "Marie hat 2 Hunde gekauft.", ジルは13個を売りました。"""
+    text = sentence.text[sentence.start : sentence.end]
+    numbers = [*_NUMBER.finditer(text)] if len(text) <= _CHARS and any(map(str.isdigit, text)) else []
+    if len(numbers) != 1 or text[0].islower():
+        return False
+    start, stop = numbers[0].span()
+    plain = [word.start - sentence.start for word in sentence.words if word.text.isalpha()]
+    is_led = len(plain) >= _FEWEST_WORDS and plain[_FEWEST_BEFORE - 1] < start
+    if not is_led or not sentence.kinds.isdisjoint(_UNSETTLED) or ends_in_denial(text):
+        return False
+    return not is_bounded(text, start, stop) and not _is_of_other(
+        sentence, sentence.start + start, sentence.start + stop
+    )
+
+
+_NUMBER = re.compile(NUMBER)
+_FEWEST_WORDS, _FEWEST_BEFORE = 4, 2
+_UNSETTLED = _OPEN | {Kind.WRONG, Kind.BACK, Kind.NO, Kind.BUT}
 
 
 def _is_of_other(sentence: Sentence, start: int, end: int) -> bool:

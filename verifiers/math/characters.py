@@ -8,7 +8,7 @@ from itertools import groupby
 
 from verifiers.commitment.cues import Cue, Kind, Word, cues, words
 from verifiers.commitment.latex import any_of, split
-from verifiers.math.exact import unwrap
+from verifiers.math.exact import ASCII_DIGITS, unwrap
 from verifiers.math.words import TEXT
 
 _CUBE_ROOT = re.compile(r"([∛∜])\s*(?:(\d+|[a-zA-Z])|(?=[({\\]))")
@@ -34,6 +34,7 @@ _CHARACTERS = str.maketrans(
         "η": r"\eta ", "κ": r"\kappa ", "ν": r"\nu ", "ζ": r"\zeta ", "χ": r"\chi ", "ψ": r"\psi ", "Φ": r"\Phi ",
         "Ψ": r"\Psi ", "Θ": r"\Theta ", "Λ": r"\Lambda ", "Π": r"\Pi ", "ℓ": r"\ell ", "或": " or ", "且": " and ",
         "∣": "|", "、": ",", "،": ",", "؛": ";", "٬": ",", "٫": ".", "。": ".", "＄": "$",
+        **ASCII_DIGITS,
     }
 )  # fmt: skip
 _LAYOUT_COMMANDS = split(

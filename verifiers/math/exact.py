@@ -6,6 +6,7 @@ rational: 0.5 is 1/2, and 0.333 is not 1/3.
 """
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -16,7 +17,9 @@ MAX_PLAIN_DIGITS = 1_000
 MAX_PLAIN_EXPONENT = 1_000
 
 _INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad"), None)
-_FULL_WIDTH = str.maketrans("０１２３４５６７８９．，／－−＋", "0123456789.,/--+")
+ASCII_DIGITS = {chr(c): str(unicodedata.decimal(chr(c))) for c in range(0x660, 0x10000) if chr(c).isdecimal()}
+"""The digits of all scripts in use: ৫ is 5."""
+_IN_ASCII = str.maketrans(ASCII_DIGITS | dict(zip("．，／－−＋٫٬", ".,/--+.,", strict=True)))
 """Not NFKC: that makes 52 of 5²."""
 _WRAPPERS = (
     ("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"), ("**", "**"), ("`", "`"), ('"', '"'), ('\\"', '\\"'),
@@ -154,7 +157,7 @@ def number(text: str) -> Fraction | None:
 
 def _value(text: str) -> Fraction | None:
     if not text.isascii():
-        text = text.translate(_FULL_WIDTH)
+        text = text.translate(_IN_ASCII)
     if match := _DECIMAL.fullmatch(text):
         return _decimal(*match.groups())
     if match := _SLASH.fullmatch(text):

@@ -24,6 +24,7 @@ from verifiers.commitment import (
     corrected,
     extract,
     judged_at,
+    of_sentence,
     says_what_is,
     stated,
     wavers,
@@ -139,6 +140,8 @@ class FirstLook:
         response = response if ends_in_mark(response) else self._without_remarks(response)
         extraction = extract(response, self._params, MATH_CHANNELS, sent=source)
         extraction = corrected(response, extraction, self._params.on_conflict)
+        if self.is_sound:
+            extraction = of_sentence(response, self._params, extraction)
         if self._wants_day and (extraction.answer is None or date(extraction.answer) is None):
             in_figures = with_iso_days(response)
             dated = corrected(
@@ -175,6 +178,8 @@ class FirstLook:
         if answer is not None and extraction.span is not None and not is_number(answer):
             answer = in_english(without_blanks(answer, response, extraction.span), response, extraction.span)
             answer = with_point(answer, response, extraction.span) if self.is_sound else answer
+        if self.is_sound and answer is not None and answer[:1] == "[" and _BRACKETED.fullmatch(answer):
+            answer = answer[1:-1]
         if answer is not None and len(answer) > MAX_READ_CHARS:
             answer = answer[: MAX_READ_CHARS + 1]
         return Found(answer, extraction.reason, extraction.detail(explain))
@@ -208,6 +213,10 @@ class FirstLook:
         if not is_clear:
             return None
         return Verdict(_OK, 0.0, "wrong_answer", clip(answer), {**finding.detail, "method": "exact"})
+
+
+_BRACKETED = re.compile(r"\[\s?[-−]?\d{1,12}\s?\]")
+"""An integer in the brackets of a template, "Answer: [num]"; it is its own integral part, too."""
 
 
 def _value_of(equation: str) -> str:

@@ -228,3 +228,44 @@ def test_a_sentence_that_only_rejects_what_it_points_to_takes_it_back(text: str,
     for verifier in ("math", "numeric"):
         shown = f"The answer is 42. {text}"
         assert (found.judge(verifier, shown, reference="42").score == 1.0) is pays, verifier
+
+
+@table(
+    ("response", "pays"),
+    [
+        ("Antwort: Marie hat insgesamt 12 Schachteln bestellt.", True),
+        ("**Antwort:** Janet nimmt täglich 12 Dollar auf dem Bauernmarkt ein.", True),
+        ("Réponse: Marie a commandé 12 boîtes de pizza.", True),
+        ("### Respuesta\nJosh obtuvo una ganancia de **$12**.", True),
+        ("Ответ: Жан может заполнить 12 пакетов.", True),
+        ("### 最終的な答え\n\nジルは12個を売りました。", True),
+        ("答案：宾客拿走了12片派。", True),
+        ("**Final Answer: John drinks 12 glasses of water in a week.**", True),
+        ("### Final Answer\n\nThe total is as follows.\n\n$$12$$", True),
+        ("### Final Answer\n\nThe total is as follows.\n\n\\[12\\]", True),
+        ("よって、答えは「Answer: 12」となります。", True),
+        ('Entonces, la respuesta es: "Answer: 12". Jean tiene 12.', True),
+        ("¡Respuesta: 12!", True),
+        ("Answer: [12].", True),
+        ("उत्तर: १२", True),
+        ("Answer: 12!", False),
+        ("Answer: [12, 13].", False),
+        ('Answer: "12" or "13".', False),
+        ("Antwort: Marie hat nicht 12 Schachteln bestellt.", False),
+        ("Antwort: Tom hat höchstens 12 Kuchen verkauft.", False),
+        ("Antwort: Tom hat 12 Kuchen und 13 Brote verkauft.", False),
+        ("Antwort: Die Hälfte von 12 Kuchen.", False),
+        ("Réponse: Marie a commandé moins de 12 boîtes.", False),
+        ("Réponse: Peut-être que Marie a commandé 12 boîtes.", False),
+        ("Respuesta: La raíz cuadrada de 12.", False),
+        ("Respuesta: Si Josh vendió 12 pasteles.", False),
+        ("Ответ: Том продал менее 12 пирогов.", False),
+        ("### 最終的な答え\n\nジルは箱を12個売りませんでした、残念です。でも13個。", False),
+        ("Antwort: Marie hat 12 Schachteln bestellt. Sie isst 13.", False),
+        ("Antwort: Hat Marie insgesamt 12 Schachteln bestellt?", False),
+        ("Answer: My teacher says that Tom sold 12 cakes.", False),
+    ],
+)
+def test_an_announced_sentence_states_its_number(response: str, pays: bool, found: Found) -> None:
+    for verifier in ("math", "numeric"):
+        assert found.judge(verifier, f"First 3 + 4 = 7.\n\n{response}", reference="12").score == float(pays), verifier

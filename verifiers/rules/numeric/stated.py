@@ -120,6 +120,7 @@ def _scene(response: str, params: commitment.ExtractionParams, original: str | N
     segment = commitment.final_segment(response, params.think)
     extraction = commitment.extract(response, params, segment=segment, sent=original)
     extraction = commitment.corrected(response, extraction, params.on_conflict)
+    extraction = commitment.of_sentence(response, params, extraction)
     if segment.reason == "found" and extraction.channel in (None, Channel.LAST_NUMBER):
         courtesy_end = commitment.without_courtesy(response, segment.start, segment.end)
         segment = commitment.Segment(segment.start, courtesy_end, "found")
