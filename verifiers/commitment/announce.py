@@ -6,7 +6,7 @@ A heading such as "**Answer**" above a line is one, too.
 from typing import NamedTuple
 
 from verifiers.commitment.contrasts import joins
-from verifiers.commitment.cues import Cue, Kind, adverbs, alone
+from verifiers.commitment.cues import Cue, Kind, adverbs, alone, listed
 from verifiers.commitment.spans import Span
 from verifiers.commitment.stance import Sentence, Stance, sentence_at
 from verifiers.commitment.wording import places
@@ -64,7 +64,8 @@ def _announcement(sentence: Sentence, index: int, end: int) -> Announcement | No
         stance = Stance.ATTRIBUTED
     elif sentence.is_property(start + 1):
         stance = Stance.SUPPOSED
-    if (denied := sentence.past_cue(start, Kind.NOT)) > start:
+    denied = sentence.past_cue(start, Kind.NOT)
+    if denied > start and not _is_no(sentence, start, denied):
         is_led = sentence.past_cue(denied, Kind.THE, Kind.NOUN) > denied
         if begins_value(sentence, denied) or is_led:
             stance = Stance.DENIED
@@ -84,8 +85,14 @@ def _announcement(sentence: Sentence, index: int, end: int) -> Announcement | No
     return Announcement(sentence.words[first].start, (at, end), has_verb, stance)
 
 
+def _is_no(sentence: Sentence, start: int, stop: int) -> bool:
+    """Whether a denial is the announced answer itself: "La réponse est non"."""
+    is_last = not any(word.text.isalnum() for word in sentence.words[stop:])
+    return is_last and " ".join(word.text for word in sentence.words[start:stop]) in listed("untruth")
+
+
 def _past_wrong(sentence: Sentence, start: int) -> int:
-    """The place behind a number that is denied behind it, where another one follows: "20 değil 18", 20ではなく18."""
+    """The place behind a number or a letter that is denied behind it, where another one follows: "20 değil 18", AではなくD."""
     denials = [
         cue.stop
         for cue in sentence.cues
@@ -96,12 +103,14 @@ def _past_wrong(sentence: Sentence, start: int) -> int:
     ]
     stop = max(denials, default=start)
     stop = sentence.past_cue(sentence.past(stop, _CLAUSES), Kind.BUT) if denials else stop
-    is_swap = (
-        start < stop < len(sentence.words)
-        and sentence.words[start].text[0].isdigit()
-        and sentence.words[stop].text[0].isdigit()
-    )
+    is_swap = start < stop < len(sentence.words) and _is_label(sentence, start) and _is_label(sentence, stop)
     return stop if is_swap else start
+
+
+def _is_label(sentence: Sentence, index: int) -> bool:
+    """Whether a word is a number or a capital letter."""
+    word = sentence.words[index]
+    return word.text[0].isdigit() or (len(word.text) == 1 and sentence.text[word.start].isupper())
 
 
 def _restated(sentence: Sentence, denied: int) -> list[int]:

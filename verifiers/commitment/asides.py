@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cache
 
 from verifiers import cldr
-from verifiers.commitment.cues import Kind, adverbs, cues, listed, words
+from verifiers.commitment.cues import Kind, adverbs, cues, kinds, listed, words
 from verifiers.commitment.glance import ends_with
 from verifiers.commitment.measures import are_same, is_money
 
@@ -26,6 +26,12 @@ _TERM = rf"\$?{_DIGITS}(?:\s[^\W\d_]{{2,12}}|\s[a-wyz])?"
 _CALCULATION = re.compile(
     rf"\s\(\s?(?:=\s?)?{_TERM}(?:\s?(?:[×x*+÷/·]|\s[-−]\s)\s?{_TERM}){{1,5}}(?:\s?=\s?{_TERM})?\s?\)" + _END
 )
+_SHOWN = re.compile(
+    rf"(?<![\w.,/^\\])(?P<value>{_VALUE})(?P<aside>\s?=\s?{_TERM}(?:\s?(?:[×x*+÷/·]|\s[-−]\s)\s?{_TERM}){{1,5}})" + _END
+)
+"""A value, and behind it what it is worked out from: "9 = 4 + 5"."""
+_REFERRING = re.compile(r"(?<=[\d%])\s?(?P<aside>\((?P<lead>[^()\d]{1,24}?)\s?\d{1,3}(?:\.\d{1,3})?[a-z]?\))" + _END)
+"""A remark that only says where the value comes from: "9 (see line 4)"."""
 _COUNTED_BEFORE = re.compile(rf"{_VALUE}(?:\s?[^\W\d_]{{1,12}}){{0,4}}[$*°%]{{0,3}}\Z")
 _NOUN_BEHIND = r"(?:\s[^\W\d_]{1,16}(?![^\W\d_]))?"
 _LEAD = r"(?P<lead>[,，、]?\s?\(?[^\W\d][^\n\d]{0,24}?|[,，、]\s?[^\W\d])"
@@ -50,6 +56,15 @@ def without_asides(text: str) -> str:
         value = _COUNTED_BEFORE.search(text, first, match.start()) if match else None
         if match and value and _may_be(value[0], match[0]):
             text = _blank(text, *match.span())
+        elif (hit := _REFERRING.search(text, first)) and _refers(hit["lead"]):
+            text = _blank(text, *hit.span("aside"))
+    if (
+        "=" in text[first:]
+        and (shown := _SHOWN.search(text, first))
+        and not _is_operand(text[: shown.start()])
+        and _number(shown["value"]) in _results(shown["aside"].strip(" ="))
+    ):
+        return _blank(text, *shown.span("aside"))
     if (hit := _CONVERTED.search(text, first)) and _is_converted(hit):
         return _blank(text, *hit.span("aside"))
     if _LED_BY_A_WORD.search(text, first) is None:
@@ -60,6 +75,14 @@ def without_asides(text: str) -> str:
     # "7 + 9 = 16, so it is 16" concludes.
     is_result = again is not None and text[: again.start()].endswith(("=", "= ", "=$", "= $"))
     return text if again is None or is_result else _told_once(text, again)
+
+
+def _refers(lead: str) -> bool:
+    """Whether words only lead to the number of a line or a figure, and do not judge the value before them."""
+    return ends_with(lead, Kind.LABEL) and {cue.kind for cue in cues(words(lead))} <= _REFERS
+
+
+_REFERS = kinds("label at by the source stage result")
 
 
 def ends_in_mark(text: str) -> bool:

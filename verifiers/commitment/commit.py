@@ -225,13 +225,13 @@ def _marks(text: str, values: Values, on_conflict: str) -> Sequence[Mark]:
 
 
 def _entry(text: str, values: Values) -> Names | None:
-    """The option of a text that is a label with any words: `C) twelve`, `b. gravity`, "b is the correct choice".
+    """The option of a text that is a label with any words: `C) twelve`, "Option (C) twelve", "b is the correct choice".
 
     The words may not name another option, nor deny, doubt or ask.
     """
     entry = _LABELLED.fullmatch(text.strip()) if len(text) <= _MAX_LINE_CHARS else None
     names = values.named(entry["label"]) if entry else None
-    if not entry or not names:
+    if not entry or not names or (entry["noun"] and not (entry["sign"] and ends_with(entry["noun"], Kind.NOUN))):
         return None
     remainder = Sentence(entry["text"], 0, len(entry["text"]), "")
     rivals = values.mentions(remainder.text, 0, remainder.end)
@@ -253,8 +253,12 @@ def _is_unsettled(remainder: Sentence) -> bool:
     return speaks_of_it or not kinds_behind.isdisjoint(_UNSETTLED)
 
 
+_CLOSED = (
+    r"\s?[)\]](?:[*_]{0,3}\s?[.:,，：、．])?[*_]{0,3}\s*|[*_]{0,3}\s?(?:[：、．，]|[.:,](?=[*_]{0,3}\s))[*_]{0,3}\s*"
+)
 _LABELLED = re.compile(
-    r"[*_]{0,3}\(?(?P<label>[^\W_])(?P<sign>\)?[*_]{0,3}\s?[).:,，：、．][*_]{0,3}|\))?\s+(?P<text>\S.*?)[*_]{0,3}"
+    rf"[*_]{{0,3}}(?:(?P<noun>[^\W\d_]{{2,12}})\s?)?[(\[]?\s?(?P<label>[^\W_])"
+    rf"(?:(?P<sign>{_CLOSED})|\s+)(?P<text>\S.*?)[*_]{{0,3}}"
 )
 _PRO_FORMS = frozenset([Kind.IT, Kind.ANSWER, Kind.NOUN, Kind.LABEL, Kind.RIGHT, Kind.FITS, Kind.CHOOSE])
 _MAX_SUBJECT_WORD = 1
@@ -1014,7 +1018,11 @@ class _Reader:
         if len(self._tail) == 1 and (named := values.named(text[:end])) is not None and not self._are_unmade(0, end):
             return self._found(named, "bare", (0, end))
         lines = [line for line in _LINE.finditer(text, 0, end) if _is_line(line[0])]
-        if len(lines) == 1 and (entry := _entry(text[:end], values)) is not None:
+        is_explained = len(lines) > 1 and self._is_explanation(lines[1].start(), end)
+        entry = (
+            _entry(text[: lines[0].end() if is_explained else end], values) if is_explained or len(lines) == 1 else None
+        )
+        if entry is not None:
             return self._found(entry, "bare", (0, end))
         if any(self._is_or(line[0]) for line in lines):
             return Commitment(None, "conflicting_answers", "line")
@@ -1044,6 +1052,13 @@ class _Reader:
                 return Commitment(None, "conflicting_answers", "line")
             return self._found(names, "line", lines[index].span())
         return self._stated(end)
+
+    def _is_explanation(self, start: int, end: int) -> bool:
+        """Whether a text only gives a reason: "Because 2 × 3 = 6."."""
+        if end - start > _MAX_LINE_CHARS or self._values.mentions(self._text, start, end):
+            return False
+        reason = Sentence(self._text, start, end, "")
+        return reason.begins(0, Kind.BECAUSE) and not reason.asks and not _is_unsettled(reason)
 
     def _only_told(self, reads: Sequence[Read]) -> Mention | None:
         """The text of an option that the first sentence tells, where no sentence names another one: "The vents are in the lower half

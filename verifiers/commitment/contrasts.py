@@ -52,7 +52,9 @@ def contrast_start(phrase: Sequence[Word]) -> int | None:
 
 
 def _is_contrast(text: str, phrase: Sequence[Word], cues: Sequence[Cue], position: int) -> bool:
-    if phrase[position - 1].text not in _COMMAS and not joins(phrase[position - 1]):
+    joint = phrase[position - 1]
+    # The A of "Cevap A değil D" is an option, and not the Czech "and".
+    if joint.text not in _COMMAS and (not joins(joint) or _is_value(text, joint)):
         return False
     stop = position + 1
     while indices := [cue.stop for cue in cues if cue.kind in _LEADS and cue.first == stop]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 from verifiers.commitment.cues import Kind, cues, words
-from verifiers.commitment.wording import openings, without_guesses
+from verifiers.commitment.wording import openings, single, without_guesses
 
 
 class Link(StrEnum):
@@ -53,6 +53,9 @@ def link_of_offers(text: str, start: int, end: int) -> Link:
     if gap.is_joint() or gap.names_parts():
         return Link.PARTS
     if not any(char.isalnum() or char in "=+" for char in gap.text) or gap.is_or() or gap.is_case():
+        return Link.ALTERNATIVES
+    # The "a" of "2 a 7" is "and" in Czech and "to" in Spanish.
+    if len(gap.words) == 1 and gap.words[0].text in single(Kind.JOINS):
         return Link.ALTERNATIVES
     if gap.has([Kind.MAYBE, Kind.ALSO]) and not gap.has(_CORRECTS):
         return Link.ALTERNATIVES

@@ -8,8 +8,10 @@ _INVISIBLE = frozenset(
     "\u00ad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2061\u2062\u2063\u2066\u2067\u2068\u2069\ufeff"
 )
 
-_EMPHASIS = "*`_∴→⇒⟹➜✓✔✅☑\ufe0f"
+_EMPHASIS = "*`_•∴→⇒⟹➜➔➡✓✔✅☑\ufe0f"
 """Emphasis, and marks that may stand beside an answer."""
+_LEADS = ("=> ", "-> ", "# ")
+"""Arrows before an answer, and the mark of a heading that is the answer."""
 _QUOTES = {'"': '"', "“": "”", "„": "“”", "«": "»", "»": "«", "「": "」", "『": "』", "‹": "›", "‘": "’"}
 _MATH_QUOTES = (("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]"))
 _ENDS_IN_DOTS = re.compile(r"\d\.\.\.$")
@@ -35,6 +37,7 @@ def trim(text: str, start: int, end: int) -> tuple[int, int]:
         span = (start, end)
         start, end = strip(text, start, end, _EMPHASIS)
         end += text.startswith("^*", end - 1, span[1])
+        start += text.find(" ", start) - start if text.startswith(_LEADS, start, end) else 0
         while (
             start < end
             and text[end - 1] in ".。．,，;；:："

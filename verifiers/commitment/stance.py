@@ -1152,6 +1152,8 @@ class Sentence:
             if denied and self._is_only_contrast(denied[0], index):
                 return Stance.CONCLUDED
             index = self.skipped(denied[-1].first) if denied else index
+        elif (place := self._place_of_denied(index)) is not None:
+            index = place
         if only := self.ends_in(index, Kind.ONLY):
             index = only.first
         tells = index > 0 and self.words[index - 1].text in _TELLS
@@ -1175,6 +1177,16 @@ class Sentence:
         if is_arrow or is_inverted or self.ends_in(index - 1 if comma else index, Kind.SO):
             return Stance.CONCLUDED
         return Stance.STATED
+
+    def _place_of_denied(self, index: int) -> int | None:
+        """The start of a letter that is denied directly before another one, which takes its place: 答えはAではなくD."""
+        comma = index > 0 and self.words[index - 1].text in _COMMAS
+        denial = self.ends_in(index - 1 if comma else index, Kind.WRONG)
+        if denial is None or not denial.first:
+            return None
+        word = self.words[denial.first - 1]
+        is_letter = word.end - word.start == 1 and self.text[word.start].isupper()
+        return self.skipped(denial.first - 1) if is_letter else None
 
     def _is_only_contrast(self, denial: Cue, index: int) -> bool:
         """Whether a sentence only denies one value and names another: "Nicht B, sondern C", "No es B sino C"."""

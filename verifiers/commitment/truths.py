@@ -6,6 +6,7 @@ A text that says both has no truth value. Of denials only "not true" means no.
 import unicodedata
 from itertools import islice
 
+from verifiers.commitment.contrasts import denials
 from verifiers.commitment.cues import Kind, listed
 from verifiers.commitment.folding import visible
 from verifiers.commitment.letters import LETTERS
@@ -65,19 +66,27 @@ def truth(text: str) -> bool | None:
 
 
 def judgement_of(sentence: Sentence) -> bool | None:
-    """What a sentence says of the statement asked about, if it says nothing else: "The claim does not hold", "That's right"."""
+    """What a sentence says of the statement asked about, if it says nothing else: "The claim does not hold", "That's right".
+
+    A denial needs no subject: "Non è vero", "Nicht wahr".
+    """
     start = sentence.past_cue(0, Kind.SO)
     noun = sentence.past_cue(start, Kind.THE)
     is_named = noun < len(sentence.words) and sentence.words[noun].text in listed("claims")
     text = sentence.shown(noun + 1 if is_named else start, len(sentence.words))
     statement = Sentence(f"that {text}" if is_named else text, 0, len(text) + (len("that ") if is_named else 0), "")
     clause = judged(statement, 0, len(statement.words))
-    if clause is None or Slot.THIS not in clause.slots or not clause.slots <= _JUDGING:
+    if clause is None or not clause.slots <= _JUDGING or (Slot.NO in clause.slots and clause.names_answer):
+        return None
+    is_denied = Slot.RIGHT in clause.slots and not clause.slots.isdisjoint(_DENYING)
+    is_denied_once = is_denied and sum(word.text in denials() for word in sentence.words) <= 1
+    if Slot.THIS not in clause.slots and not is_denied_once:
         return None
     return {Verdict.AFFIRMS: True, Verdict.REJECTS: False}.get(clause.verdict)
 
 
-_JUDGING = frozenset([Slot.THIS, Slot.RIGHT, Slot.WRONG, Slot.NOT, Slot.FILLER])
+_DENYING = frozenset([Slot.NOT, Slot.NO])
+_JUDGING = frozenset([Slot.THIS, Slot.RIGHT, Slot.WRONG, Slot.FILLER]) | _DENYING
 
 
 def is_gainsaid(text: str, span: Span) -> bool:

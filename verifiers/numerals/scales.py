@@ -23,7 +23,7 @@ _MORE = {
     "k": 3, "tsd": 3, "tausende": 3, "milliers": 3, "тысяча": 3, "m": 6, "mn": 6, "mio": 6, "lakhs": 5, "crores": 7,
     "mrd": 9, "b": 9, "bn": 9, "billions": 9, "t": 12, "tn": 12, "trillions": 12,
     "百万": 6, "百萬": 6, "千万": 7, "千萬": 7, "十万": 5, "十萬": 5, "十亿": 9, "十億": 9, "百亿": 10, "百億": 10,
-    "千亿": 11, "千億": 11, "万亿": 12, "萬億": 12, "백만": 6, "천만": 7,
+    "千亿": 11, "千億": 11, "万亿": 12, "萬億": 12, "백만": 6, "천만": 7, "ngàn": 3, "tỷ": 9, "tỉ": 9,
 }  # fmt: skip
 """Forms that CLDR lacks: words of one or two letters, plurals, scales of scales."""
 _FEWEST_LETTERS = 5

@@ -53,7 +53,11 @@ def document(response: str, params: DocumentParams, tags: Iterable[str]) -> str:
     if not params.allow_fence or not text.startswith(("```", "~~~")):
         return text
     match = _FENCE.fullmatch(text)
-    if match is None or match["tag"].casefold() not in ("", *tags) or f"\n{match['fence']}" in match["text"]:
+    if match is None or match["tag"].casefold() not in ("", *tags):
+        return text
+    # "```json {} ```": what begins on the line of its fence ends at the next fence.
+    is_block = match["break"].endswith("\n")
+    if ("\n" if is_block else "") + match["fence"] in match["text"]:
         return text
     return match["text"]
 
@@ -69,7 +73,8 @@ def _answer(response: str, params: DocumentParams) -> str:
 
 
 _FENCE = re.compile(
-    r"(?P<fence>`{3,}|~{3,})[ \t]*(?P<tag>[A-Za-z0-9]{0,20})[ \t]*\r?\n(?P<text>.*)(?P=fence)", re.DOTALL
+    r"(?P<fence>`{3,}|~{3,})[ \t]*(?P<tag>[A-Za-z0-9]{0,20})(?P<break>[ \t]*\r?\n|[ \t]+)(?P<text>.*)(?P=fence)",
+    re.DOTALL,
 )
 
 

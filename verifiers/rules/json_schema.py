@@ -48,7 +48,7 @@ class JsonSchemaParams(DocumentParams):
 
 class JsonSchema(Verifier[JsonSchemaParams]):
     name = "json_schema"
-    version = "7"
+    version = "8"
     params = JsonSchemaParams
     summary = "The response is one JSON document that a JSON schema holds for"
     concurrency = None

@@ -35,7 +35,7 @@ class XmlParams(DocumentParams):
 
 class Xml(Verifier[XmlParams]):
     name = "xml"
-    version = "7"
+    version = "8"
     params = XmlParams
     summary = "The response is one well-formed XML document, with the elements asked for"
 

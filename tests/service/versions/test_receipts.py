@@ -201,7 +201,10 @@ def test_a_receipt_that_was_altered_is_told(tmp_path: Path, alter: Callable[[Jso
         ({"reference": "5"}, "it does not match the item's `reference`"),
         ({"params": {}}, "it does not match the item's `params`"),
         ({"prompt": "2 + 2?"}, "it does not match the item's `prompt`"),
-        ({"checks": [{"verifier": "math", "params": {"unit_policy": "ignore"}}]}, "it does not match the item's `checks`"),
+        (
+            {"checks": [{"verifier": "math", "params": {"unit_policy": "ignore"}}]},
+            "it does not match the item's `checks`",
+        ),
         ({"evaluation_criteria": {"rubric": "x"}}, "it does not match the item's `evaluation_criteria`"),
         ({"reward_clip": [0, 1]}, "it does not match the item's `reward_clip`"),
         ({"reward_weights": {"math": 0.5}}, "it does not match the item's `reward_weights`"),

@@ -269,3 +269,24 @@ def test_a_sentence_that_only_rejects_what_it_points_to_takes_it_back(text: str,
 def test_an_announced_sentence_states_its_number(response: str, pays: bool, found: Found) -> None:
     for verifier in ("math", "numeric"):
         assert found.judge(verifier, f"First 3 + 4 = 7.\n\n{response}", reference="12").score == float(pays), verifier
+
+
+BESIDE = [
+    ("# 13", "13"), ("=> 13", "13"), ("-> 13", "13"), ("➡ 13", "13"), ("• 13", "13"),
+    ("<answer>13 fois</answer>", "13"), ("<answer>13 veces</answer>", "13"), ("<answer>13 Mal</answer>", "13"),
+    (r"\boxed{5\text{ ft }2\text{ in}}", r"62\text{ in}"), (r"\boxed{6\text{ feet } 3\text{ inches}}", "75 in"),
+]  # fmt: skip
+NOT_BESIDE = [
+    ("# Step 13", "13"), ("## 13", "13"), ("x => 13", "13"), (">= 13", "13"), ("# 13\n14", "13"), ("<answer>13 fois 2</answer>", "13"),
+    ("<answer>13 加上</answer>", "13"), (r"\boxed{5\text{ ft }2\text{ in}}", r"5\text{ ft}^2"), (r"\boxed{3\text{ km }2\text{ h}}", "3 km"),
+]  # fmt: skip
+
+
+@table("response, reference", BESIDE)
+def test_marks_times_and_a_second_amount_stand_beside_a_number(response: str, reference: str, found: Found) -> None:
+    assert found.judge("math", response, reference=reference).score == 1.0
+
+
+@table("response, reference", NOT_BESIDE)
+def test_other_marks_and_operators_do_not(response: str, reference: str, found: Found) -> None:
+    assert found.judge("math", response, reference=reference).score == 0.0

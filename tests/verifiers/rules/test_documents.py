@@ -139,3 +139,22 @@ def _document(text: str, think: Any) -> tuple[str | None, str | None]:
         return document(text, DocumentParams(think=think), ()), None
     except Unreadable as error:
         return None, error.fault
+
+
+@pytest.mark.parametrize("text", ['```json {"a": 1} ```', '``` {"a": 1} ```', '~~~json {"a": 1} ~~~'])
+def test_a_fence_may_stand_on_one_line(text: str) -> None:
+    assert read_json(document(text, DocumentParams(), ["json"]), unique_keys=True) == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '```json {"a": 1} ``` done',
+        '```json {"a": 1} ``` ```json {"a": 1} ```',
+        '```json {"a": 1}',
+        '```yaml {"a": 1} ```',
+    ],
+)
+def test_what_is_beside_such_a_fence_makes_it_no_document(text: str) -> None:
+    with pytest.raises(Unreadable):
+        read_json(document(text, DocumentParams(), ["json"]), unique_keys=True)

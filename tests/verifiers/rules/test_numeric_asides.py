@@ -37,6 +37,11 @@ def score(response: str, reference: Any, **params: Any) -> float | None:
         "12 apples (3 × 4)",
         "12 (= 3 × 4)",
         "12 (3 x 4 = 12)",
+        "12 = 3 × 4",
+        "The answer is 12 = 3 × 4.",
+        "<answer>12 = 7 + 5</answer>",
+        "12 (see line 4)",
+        "12 (Theorem 2.1).",
         "12, or 12.0",
         "12, i.e. 24/2",
         "<answer>It's 12.</answer>",
@@ -55,6 +60,17 @@ def score(response: str, reference: Any, **params: Any) -> float | None:
 def test_asides_state_no_other_number(response: str) -> None:
     assert score(response, 12) == 1.0
     assert score(response, 15) == 0.0
+
+
+@table(
+    "response",
+    [
+        "12 = 3 × 5", "2 + 12 = 10 + 4", "a_12 = 6 + 6", "12x = 6 + 6", "12 (wrong, see line 4)", "12 (or see line 4)", "12 (at least 4)",
+        "12 + 3 = 15", "12 -", "12-", "The total is 12–",
+    ],
+)  # fmt: skip
+def test_another_value_and_a_cut_off_one_are_no_asides(response: str) -> None:
+    assert score(response, 12) == 0.0
 
 
 @table(

@@ -695,6 +695,15 @@ def test_what_says_more_than_that_there_is_no_answer_is_one(response: str) -> No
         ("Nein, das stimmt nicht.", False),
         ("The claim isn't true.", False),
         ("not true", False),
+        ("Untrue.", False),
+        ("Nicht wahr.", False),
+        ("No es verdad.", False),
+        ("Non è vero.", False),
+        ("Não é verdade.", False),
+        ("正しくない", False),
+        ("To nie jest prawda.", False),
+        ("Itu tidak benar.", False),
+        ("यह सच नहीं है", False),
     ],
 )
 def test_yes_and_no_in_other_words(response: str, value: bool) -> None:
@@ -702,9 +711,33 @@ def test_yes_and_no_in_other_words(response: str, value: bool) -> None:
     assert score(response, not value, metric="bool") == 0.0
 
 
-@table("response", ["not not true", "It is not true that it isn't", "Is it not true?", "ja und nein"])
+NEITHER = [
+    "not not true", "It is not true that it isn't", "Is it not true?", "ja und nein", "There is no correct answer.", "No hay respuesta correcta.",
+    "Tidak ada jawaban yang benar.", "Nicht falsch.", "Non è falso.", "Not sure.", "Não sei",
+]  # fmt: skip
+
+
+@table("response", NEITHER)
 def test_what_is_neither_yes_nor_no(response: str) -> None:
     assert score(response, True, metric="bool") == score(response, False, metric="bool") == 0.0
+
+
+@table(
+    "response",
+    [
+        "La réponse est non.",
+        "A resposta é não.",
+        "الجواب هو لا.",
+        "Đáp án là không.",
+        "Jawabannya tidak.",
+        "Die Antwort ist nein.",
+    ],
+)
+def test_a_no_may_be_the_announced_answer(response: str) -> None:
+    word = response.rstrip(".").split()[-1]
+    assert score(response, word) == 1.0
+    assert score(response.replace(word, f"{word} {word}"), word) == 0.0
+    assert score(f"{response} 12", "12") == 0.0
 
 
 @table(

@@ -8,10 +8,11 @@ from tests.verifiers.found import Found
 OTHERS = [
     ("-5", "5"), ("1.5", "15"), ("0.5", "05"), ("10:30", "1030"), ("1-2", "12"), ("1/2", "12"), ("2^5", "25"), ("5%", "5"), (">5", "5"), ("<5", ">5"),
     ("(1)(2)", "12"), ("C++", "C"), ("C#", "C++"), ("A+", "A"), ("A-", "A+"), ("Na+", "Na"), ("Fe3+", "Fe3-"), ("Ke$ha", "Keha"),
+    (".5", "5"), ("-.5", "-5"), ("**-5**", "5"), ("*<5*", "5"),
 ]  # fmt: skip
 SAME = [
     ("1,000", "1000"), ("+5", "5"), ("H₂O", "H2O"), ("2, 3, 5", "2,3,5"), ("\"Paris\".", "Paris"), ("the U.S.", "US"), ("well-known", "wellknown"),
-    ("Sao Paulo", "São Paulo"), ("Lodz", "Łódź"), ("ISTANBUL", "İstanbul"), ("Québec City", "Quebec City"),
+    (".5", "0.5"), ("**-5**", "-5"), ("_<5_", "<5"), ("p. 5", "p 5"), ("Sao Paulo", "São Paulo"), ("Lodz", "Łódź"), ("ISTANBUL", "İstanbul"), ("Québec City", "Quebec City"),
 ]  # fmt: skip
 
 

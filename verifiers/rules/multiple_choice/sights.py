@@ -62,6 +62,11 @@ _BETWEEN_PIECES: Final = "*_$"
 """Signs that may stand between any two pieces, as space may."""
 
 
+def _small(text: str) -> str:
+    """The text as it is compared, with each letter in its place: without case, and with the е that may be written for ё."""
+    return caseless(text) if text.isascii() else caseless(text).replace("ё", "е")
+
+
 def _has_between(required: str, between: str) -> bool:
     """Whether the characters between two pieces are those that a name has there, beside others."""
     if required == " ":
@@ -74,7 +79,7 @@ def _name(text: str) -> _Name:
     pieces: list[str] = []
     betweens: list[str] = []
     between = ""
-    for piece in _PIECES.findall(caseless(text)):
+    for piece in _PIECES.findall(_small(text)):
         bare = piece.rstrip()
         if bare in _BETWEEN_PIECES:
             between = between.strip() + bare
@@ -99,8 +104,8 @@ def _has_edges(char: str) -> bool:
 
 _PARTICLE: Final = re.compile(r"(?:입니다|이다|이에요|예요|임|[은는이가을를])(?![가-힣])")
 """What stands behind a Korean noun without a space and is not part of it."""
-_LEADS_INTO_NUMBER: Final = re.compile(r"(?:\d[.,]|[-+/^×÷]|\d\*)\Z")
-_NUMBER_GOES_ON: Final = re.compile(r"[.,]\d|\s?[-+/^×÷%°√π]|\s?\*\s?\d|\s\d")
+_LEADS_INTO_NUMBER: Final = re.compile(r"(?:\d[.,]|[-−+/^×÷]|\d\*)\Z")
+_NUMBER_GOES_ON: Final = re.compile(r"[.,]\d|\s?[-−+/^×÷%°√π]|\s?\*\s?\d|\s\d")
 
 
 def _stands_alone(name: _Name, text: str, start: int, end: int, limit: int) -> bool:
@@ -369,7 +374,7 @@ class Sights:
 
     def places(self, text: str) -> Sequence[Span]:
         """The spans where options may be named, or where such names begin, in order."""
-        small = caseless(text)
+        small = _small(text)
         spans = [*self._labels.places(text), *self._ordinal_places(text, small)]
         spans += [(start, 4, end) for start, end in self._names[0].begins(text, small)]
         if not text.isascii():
@@ -386,7 +391,7 @@ class Sights:
     def names_more(self, text: str, labels: int) -> bool:
         """Whether a text may name more labels, signs and ordinals than this number."""
         signs = () if text.isascii() else _SIGN.finditer(text)
-        names = chain(self._labels.places(text), signs, self._ordinal_places(text, caseless(text)))
+        names = chain(self._labels.places(text), signs, self._ordinal_places(text, _small(text)))
         return next(islice(names, labels, None), None) is not None
 
     def _ordinal_places(self, text: str, small: str) -> Iterator[tuple[int, int, int]]:
@@ -408,7 +413,7 @@ class Sights:
 
     def within(self, text: str, start: int, end: int, positions: Sequence[int], most_before: int) -> Iterator[Sight]:
         """The names between `start` and `end`. Each begins at most `most_before` characters from one of the places."""
-        small = caseless(text[start:end])
+        small = _small(text[start:end])
         position = start
         for anchor in positions:
             for label_start in range(max(position, anchor - most_before), min(end, anchor + most_before + 1)):

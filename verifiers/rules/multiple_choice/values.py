@@ -329,7 +329,8 @@ _FIGURE = re.compile(r"[∠△▱⊙⊿∡]\s?\Z")
 """The sign of an angle or a figure, whose corners are named: "∠C is 125°"."""
 _DECIMALS = re.compile(r"[.,]\d")
 _CLAUSE_ENDS = re.compile(r"[\s*_)\]]{0,3}(?:[.,;!\n]|\Z|\s(?:is|because|since)\b)")
-_OF_A_FORMULA = re.compile(r"\s?[=+^<>≤≥](?!>)|\(|['\u2019](?:s|m|ll|ve|d)\b")
+_OPERATOR = r"[=+^<>≤≥∪∩∧∨∈⊂](?!>)|\\(?:c[au]p|l?and|l?or|wedge|vee|setminus|in|subset|times|cdot)(?![A-Za-z])"
+_OF_A_FORMULA = re.compile(rf"\s?(?:{_OPERATOR})|\(|['\u2019](?:s|m|ll|ve|d)\b")
 _GOES_ON = re.compile(r"\s+[a-z]")
 _IN_BRACKETS = re.compile(r"[\"”*_$]{0,3}(?:\s\(|\(|,\s)(?:(?:option|choice|answer)\s)?[^\W_]?\(?", re.IGNORECASE)
 _WORDS_BEHIND = re.compile(r"\s?[a-z]{1,12}(?:\s\d{1,4}\s[a-z]{1,12}|\sa\s(?:half|third|quarter))?", re.IGNORECASE)

@@ -260,7 +260,7 @@ _FLOOD = 3
 
 
 _OPERATOR_BEFORE = re.compile(r"[\w)\]](?:\*\*|\s\*\*\s|\s?(?://|±|\+/-|\\pm)\s?|(?<=\d)分之\s?)\Z")
-_CUT_OFF = re.compile(r"[\w)\]}]\s?(?:[+×÷/^=−]|\s[-*])\s*\Z")
+_CUT_OFF = re.compile(r"[\w)\]}]\s?(?:[-+×÷/^=−–]|\s\*)\s*\Z")
 """An operator at the end of a text that was cut off: "3 +"."""
 _CUT_OFF_CHARS = 8
 _BASES = frozenset("₀₁₂₃₄₅₆₇₈₉")

@@ -81,7 +81,8 @@ def _words(text: str, normalise: Normalise) -> tuple[str, ...]:
         text = unicodedata.normalize("NFC", text)
     if normalise == "signs":
         text = _SUBSCRIPTS.sub(lambda run: unicodedata.normalize("NFKC", run[0]), text.translate(_DASHES))
-        text = _KEPT.sub(lambda sign: sign[0].translate(_AS_LETTERS), _IN_DIGITS.sub("", text))
+        text = _LEADING_POINT.sub("0.", _IN_DIGITS.sub("", text))
+        text = _KEPT.sub(lambda sign: sign[0].translate(_AS_LETTERS), text)
         text = _BETWEEN_DIGITS.sub(" ", text)
     plain = text.lower().translate(_PUNCTUATION)
     return tuple(ARTICLES.sub(" ", plain).split()) or tuple(plain.split()) or tuple(text.lower().split())
@@ -92,7 +93,8 @@ _SUBSCRIPTS = re.compile("(?<=[A-Za-z)\\]])[₀-₉]+")
 """The digits of a formula: H₂O."""
 _IN_DIGITS = re.compile(r"(?<=\d)[,'’](?=\d{3}(?!\d))|(?<![^\s(])\+(?=\.?\d)")
 """Signs of a number that change nothing: 1,000 and +5."""
-_OF_NUMBER = r"(?<=\d)[.:/^-](?=\d)|(?<![^\s(])[-<>]=?(?=\s?\.?\d)"
+_LEADING_POINT = re.compile(r"(?<![^\s(*_<>=+-])\.(?=\d)")
+_OF_NUMBER = r"(?<=\d)[.:/^-](?=\d)|(?<![^\s(*_])[-<>]=?(?=\s?\.?\d)"
 _OF_NAME = r"(?<=\w)\$(?=\w)|(?<=[^\W_])(?:\+{1,2}|#)(?![^\W_])"
 _KEPT = re.compile(rf"{_OF_NUMBER}|{_OF_NAME}|(?<=\d)\s?%|(?<![^\W_])[^\W_]{{1,3}}-(?![\w-])")
 """Signs inside a number, before one, inside a name, and behind the letters of a name, a mark or an ion."""

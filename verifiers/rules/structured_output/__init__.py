@@ -93,7 +93,7 @@ class StructuredOutputParams(DocumentParams):
 
 class StructuredOutput(Verifier[StructuredOutputParams]):
     name = "structured_output"
-    version = "7"
+    version = "8"
     params = StructuredOutputParams
     summary = "The response is one document of JSON, YAML, TOML or CSV, and a JSON schema holds for it"
     concurrency = None
