@@ -55,6 +55,13 @@ def is_english(text: str) -> bool:
 
 
 @cache
+def times() -> frozenset[str]:
+    """The words for "times" in all languages with spaces, which also stand between two numbers."""
+    others = (word for name, lexicon in languages().items() if name != "en" for word in lexicon.get("infixes", ()))
+    return frozenset(["times", *(word for word in others if word < "\u0e00")])
+
+
+@cache
 def _languages_of_words() -> Mapping[str, Set[str]]:
     table: dict[str, set[str]] = {}
     for language, lexicon in languages().items():

@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 
 from verifiers import tables
-from verifiers.commitment.cues import languages
+from verifiers.commitment.language import times
 from verifiers.commitment.latex import split
 from verifiers.numerals.scales import LOCAL, SCALES
 
@@ -21,7 +20,7 @@ def noun(words: Sequence[str], *, is_certain: bool = False) -> str | None:
     if len(words) == 1 and (chinese := chinese_noun(words[0])) is not None:
         return next(iter(chinese))
     words = _without_extent([word.casefold() for word in words])
-    if len(words) == 1 and words[0] in _times():  # before another word it is an operator
+    if len(words) == 1 and words[0] in times():  # before another word it is an operator
         return "time"
     if len(words) > 2 and words[1] == "to" and words[0] in ("way", "ways", "method", "methods"):
         return "way" if is_plain([word for word in words[2:] if word != "the"]) else None
@@ -43,13 +42,6 @@ def noun(words: Sequence[str], *, is_certain: bool = False) -> str | None:
     if singular is None or not _DESCRIBING.isdisjoint(modifiers):
         singular = head
     return " ".join([*modifiers, singular, *tail])
-
-
-@cache
-def _times() -> frozenset[str]:
-    """The words for "times" in all languages with spaces, which also stand between two numbers."""
-    others = (word for key, lexicon in languages().items() if key != "en" for word in lexicon.get("infixes", ()))
-    return frozenset(["times", *(word for word in others if word < "\u0e00")])
 
 
 def _without_extent(words: list[str]) -> list[str]:
