@@ -25,7 +25,7 @@ from verifiers.commitment import (
     names_alternatives,
     without_citations,
 )
-from verifiers.commitment.segment import _OTHER_THINK_TAG, _THINK_TAG
+from verifiers.commitment.segment import _OTHER_THINK_TAG, _THINK_TAG, THINKING
 
 PIECES = (
     *(
@@ -303,7 +303,7 @@ def test_chat_tokens_at_the_end_are_not_part_of_the_answer() -> None:
     assert taken("The answer is 5<|eot_id|>") == "5"
 
 
-@table("name", ["think", "thinking", "reasoning", "seed:think", "|begin_of_thought|"])
+@table("name", [*THINKING, "|begin_of_thought|"])
 @table(("letter", "others"), [("i", "I\u0130\u0131"), ("s", "S\u017f"), ("k", "K\u212a")])
 def test_other_tags_do_not_hide_one_of_letters_that_are_its_own_without_case(
     name: str, letter: str, others: str

@@ -124,7 +124,7 @@ TASKS: Final = (FIND, READ, judging.COMPARE, libraries.JOIN)
 
 class Code(Verifier[CodeParams]):
     name = "code"
-    version = "25"
+    version = "26"
     params = CodeParams
     summary = "The response's program passes its tests: stdin and stdout, calls, asserts, pytest, unittest, checkers"
     deterministic: ClassVar[bool] = True

@@ -37,7 +37,7 @@ TAR: Final = Task("verifiers.harbor.tasks", "of_tar_in_worker", time_limit_s=20.
 
 class Harbor(BoxVerifier[HarborParams]):
     name = "harbor"
-    version = "4"
+    version = "5"
     params = HarborParams
     summary = "The tests of a Harbor task reward what the response did, in a container of the task's image"
 

@@ -71,7 +71,7 @@ class _Value:
 
 class RewardModels(Verifier[RewardModelParams]):
     name = "reward_model"
-    version = "2"
+    version = "3"
     params = RewardModelParams
     summary = "The value that reward models give a response, or its steps, by a declared map from 0 to 1"
     is_opinion = True

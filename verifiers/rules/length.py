@@ -97,7 +97,7 @@ _NEEDS = {
 
 class Length(Verifier[LengthParams]):
     name = "length"
-    version = "6"
+    version = "7"
     params = LengthParams
     summary = "The response is as long as it should be: bounds, a ramp, a target, or compared with its group"
 

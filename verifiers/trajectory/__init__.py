@@ -201,7 +201,7 @@ class TrajectoryParams(Params):
 
 class Trajectory(Verifier[TrajectoryParams]):
     name = "trajectory"
-    version = "3"
+    version = "4"
     params = TrajectoryParams
     summary = "The calls, steps, final state and final answer of a whole conversation are as they should be"
     judges_calls = True

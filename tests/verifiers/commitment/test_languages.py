@@ -281,6 +281,8 @@ def test_a_month_is_one_in_every_language(text: str, found: Found) -> None:
 THOUGHT = [
     "<reason>\\boxed{5}</reason>{}", "<unused94>thought\n\\boxed{5}<unused95>{}", "<|im_start|>think\n\\boxed{5}<|im_end|>\n<|im_start|>answer\n{}",
     "<details><summary>Thinking</summary>\\boxed{5}</details>\n\n{}", "&lt;think&gt;\\boxed{5}&lt;/think&gt;{}",
+    "<scratchpad>\\boxed{5}</scratchpad>{}", "<thoughts>\\boxed{5}</thoughts>{}", "<longcat_think>\\boxed{5}</longcat_think>{}",
+    "<analysis>\\boxed{5}</analysis>{}", "<|inner_prefix|>\\boxed{5}<|inner_suffix|>{}",
 ]  # fmt: skip
 
 

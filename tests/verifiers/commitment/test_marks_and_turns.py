@@ -275,10 +275,12 @@ BESIDE = [
     ("# 13", "13"), ("=> 13", "13"), ("-> 13", "13"), ("➡ 13", "13"), ("• 13", "13"),
     ("<answer>13 fois</answer>", "13"), ("<answer>13 veces</answer>", "13"), ("<answer>13 Mal</answer>", "13"),
     (r"\boxed{5\text{ ft }2\text{ in}}", r"62\text{ in}"), (r"\boxed{6\text{ feet } 3\text{ inches}}", "75 in"),
+    (r"\boxed{6\,\mathrm{kg\,m2\,s^{-2}}}", "6 J"), ("H2SO4", r"\ce{H2SO4}"), ("Al2(SO4)3", r"\ce{Al2(SO4)3}"),
 ]  # fmt: skip
 NOT_BESIDE = [
     ("# Step 13", "13"), ("## 13", "13"), ("x => 13", "13"), (">= 13", "13"), ("# 13\n14", "13"), ("<answer>13 fois 2</answer>", "13"),
     ("<answer>13 加上</answer>", "13"), (r"\boxed{5\text{ ft }2\text{ in}}", r"5\text{ ft}^2"), (r"\boxed{3\text{ km }2\text{ h}}", "3 km"),
+    ("not H2SO4", r"\ce{H2SO4}"), ("Al2(SO4)3", "3"), ("step3", "3"), ("Case3 and 4", "3"),
 ]  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from typing import Any, Final
 
+from verifiers.commitment.segment import FIRST_THINKING, THINKING
 from verifiers.judge.errors import Unparseable
 from verifiers.judge.parsing import decoding, objects
 
@@ -17,7 +18,7 @@ MAX_ANSWER_CHARS: Final = 262_144
 
 _CUT: Final = frozenset({"length", "max_tokens", "model_length", "abort", "error"})
 _INVISIBLE: Final = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u2060"))
-_NAMES: Final = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis|seed:think"
+_NAMES: Final = "|".join((*THINKING, *FIRST_THINKING))
 _OPENING: Final = re.compile(rf"<(?:{_NAMES})>|\[THINK\]|◁think▷|<\|begin_of_thought\|>", re.IGNORECASE)
 _CLOSING: Final = re.compile(rf"</(?:{_NAMES})>|\[/THINK\]|◁/think▷|<\|end_of_thought\|>", re.IGNORECASE)
 _TAG: Final = re.compile(f"{_OPENING.pattern}|{_CLOSING.pattern}", re.IGNORECASE)

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from memory import remember
+from verifiers.commitment.segment import THINKING
 
 SECTIONS: Final = ("QUESTION", "REFERENCE", "RESPONSE", "RESPONSE_A", "RESPONSE_B", "CRITERIA", "STEPS")
 REACH_CHARS: Final = 320
@@ -40,7 +41,7 @@ _TAGS: Final = (
     "s|unk|pad|bos|eos|mask|cls|sep|eop|sop|eod|eot|eoa|eoh|eom|"
     "(?:bos|eos|pad|cls|sep|unk|mask)_token|"
     "(?:start|end)_of_(?:turn|image|audio|text|role)|(?:start|end)_header_id|(?:begin|beginning|end)_of_(?:text|sentence)|"
-    "think|thinking|thought|reasoning|seed:think|longcat_think|"
+    f"{'|'.join(THINKING)}|"
     "tools?|tool_calls?|tool_responses?|tool_results?|tool_outputs?|tool_declare|function_calls?|functions?|function_results?|"
     "[a-z]{2,12}:tool_call|longcat_tool_call|arg_key|arg_value|invoke|"
     "image|img|video|audio|image_soft_token|image_pad|"

@@ -34,8 +34,8 @@ _LATIN = "A-Za-zÀ-ÖØ-öø-ɏμΩ☉\u0370-\u03ff\u0400-\u052f\u0590-\u06ff\u0
 """The letters of words that have no sign of their own, in all scripts but those of Chinese and Japanese."""
 _HAN_OR_KANA = r"\u3040-\u30ff\u4e00-\u9fff"
 _WORD = rf"(?P<word>°[CF](?![A-Za-z])|[{_LATIN}]+(?:-[{_LATIN}]+)*|[{_HAN_OR_KANA}]+)"
-_DIGIT = rf"(?<! )\d|\d(?! *[{_LATIN}])"
-"""A digit between a space and a word begins another amount: the 2 of "5 ft 2 in"."""
+_DIGIT = rf"(?<! )\d|\d(?! *[{_LATIN}]+(?! ?\^-|[{_LATIN}]))"
+"""A digit between a space and a word begins another amount: the 2 of "5 ft 2 in", and not that of "kg m 2 s^-2"."""
 _SIGN = rf"(?P<frac>\\frac)|(?P<exponent>\^-?\d)|(?P<sign>''|[$€£¥¢°'\"])|(?P<operator>[/·()]|{_DIGIT}|-)"
 _TOKEN = re.compile(f" |{_WORD}|{_SIGN}")
 _OTHER_SCRIPT = re.compile(rf"(?<=[{_HAN_OR_KANA}])[A-Za-z]|(?<=[A-Za-z])[{_HAN_OR_KANA}]")

@@ -84,7 +84,7 @@ class InstructionFollowingParams(Params):
 
 class InstructionFollowing(Verifier[InstructionFollowingParams]):
     name = "instruction_following"
-    version = "13"
+    version = "14"
     params = InstructionFollowingParams
     summary = "The response follows its IFEval, IFBench or open-instruct instructions; the share that it follows"
     chunk_items = 8

@@ -100,7 +100,7 @@ class LanguageParams(Params):
 
 class Language(Verifier[LanguageParams]):
     name = "language"
-    version = "5"
+    version = "6"
     params = LanguageParams
     summary = "The response keeps to a script (Latin, Han, ...) and mixes no others into it"
     uses_prompt = True

@@ -168,7 +168,7 @@ class ToolCallParams(Params):
 
 class ToolCall(Verifier[ToolCallParams]):
     name = "tool_call"
-    version = "16"
+    version = "17"
     params = ToolCallParams
     summary = "The function calls of the response equal the reference's, in any of the forms that models write"
     concurrency = None
