@@ -95,7 +95,7 @@ class Columns:
         empty = next((name for name in names if name in fields and fields[name] is None), None)
         if empty is not None:
             return f"; {empty!r} of this row is empty"
-        meant = next(filter(None, (near(name, REFERENCES) for name in fields)), ".")
+        meant = next(filter(None, (near(name, REFERENCES) for name in fields if name not in REFERENCES)), ".")
         return f"; of the fields {sorted(fields)[:20]} none is one{meant} Name one with --reference-field"
 
     def used(self) -> frozenset[str]:

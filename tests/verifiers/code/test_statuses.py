@@ -292,6 +292,7 @@ def test_a_module_that_only_the_response_imports_is_its_own_choice(bench: Bench,
         assert (verdict.status, verdict.score) == (Status.OK, 0.0)
 
 
+@pytest.mark.boxes
 @table("source", ["require_relative 'solution'", "require './solution'"])
 def test_a_test_that_loads_the_solution_as_a_file_is_invalid_for_every_response(bench: Bench, source: str) -> None:
     reference = {
