@@ -17,8 +17,8 @@ _BARE_COUNTED_WORDS = 3
 _NOT_WORDS = re.compile(
     r"\\(?:text[a-z]{0,6}|mathrm|mathbf|operatorname\*?|mbox)\s?\{[^{}]*\}|\\(?:begin|end)\{[^{}]*\}|\\[a-zA-Z]+"
 )
-_BARE_WORD = re.compile(r"[^\W\d_²³¹⁰-⁹₀-₉]{2,}+(?!\d)")
-"""Letters with a digit right behind them are part of a formula: H2SO4, CaCO3."""
+_BARE_WORD = re.compile(r"[^\W\d_²³¹⁰-⁹₀-₉]{2,}+(?!(?<=[A-Za-z])\d)")
+"""Latin letters with a digit right behind them are part of a formula: H2SO4, CaCO3."""
 _NAMES_OF_FUNCTIONS = split(
     "sin cos tan cot sec csc log ln exp sqrt arcsin arccos arctan pi or and mod gcd lcm max min sinh cosh tanh am pm AM PM "
     "inf infty"
