@@ -85,6 +85,10 @@ that nothing is cut off. A command that was killed has no mark. The report needs
 """
 _COUNT_PATIENCE_S: Final = 30.0
 """For a program of ours that needs a tenth of a second of a CPU. What takes longer waits for it all the time."""
+_MOST_WAITING: Final = 0.996
+"""Docker reads CPU seconds once a second, so that a short count may seem to get none. Half of what is left is more than gVisor
+itself uses for a container that sleeps: 0.1 % of a CPU.
+"""
 _LEAST_WAITING: Final = 0.2
 """A smaller share of time without a CPU is what the measurement itself takes."""
 _END_OTHERS_S: Final = 60.0
@@ -661,7 +665,7 @@ class DockerContainer(Container):
         if is_late:
             return 1.0  # not even this service has run meanwhile
         waiting = 1 - (after_s - before_s) / (min(1.0, self._cpus) * counted_s)
-        return waiting if waiting > _LEAST_WAITING else 0.0
+        return min(waiting, _MOST_WAITING) if waiting > _LEAST_WAITING else 0.0
 
     async def _begin(self, command: Sequence[str], *, user: str, folder: str) -> Begun:
         """Start a command. Who stops waiting for it leaves no connection open."""

@@ -1,5 +1,6 @@
 """What counts as a command's wall seconds, by a clock of the test's."""
 
+from sandbox.containers.docker import _MOST_WAITING
 from sandbox.containers.patience import MOST_STARVED, Patience
 
 WALL_S = 60.0
@@ -48,3 +49,8 @@ def test_it_is_given_up_in_the_end() -> None:
     seconds = int(MOST_STARVED * WALL_S)
     assert not waited(seconds, cpu_per_s=0.0, waiting=1.0).is_hopeless
     assert waited(seconds + 1, cpu_per_s=0.0, waiting=1.0).is_hopeless
+
+
+def test_what_gvisor_uses_for_a_container_that_sleeps_is_no_sign_of_waiting() -> None:
+    assert waited(40, cpu_per_s=0.001, waiting=_MOST_WAITING).starved_s == 0
+    assert waited(40, cpu_per_s=0.01, waiting=_MOST_WAITING).starved_s > 39
