@@ -233,6 +233,8 @@ def _entry(text: str, values: Values) -> Names | None:
     names = values.named(entry["label"]) if entry else None
     if not entry or not names or (entry["noun"] and not (entry["sign"] and ends_with(entry["noun"], Kind.NOUN))):
         return None
+    if entry["label"].islower() and (entry["sign"] or "").endswith((")", "]")):
+        return None  # the sign of a copyright: (c)2024
     remainder = Sentence(entry["text"], 0, len(entry["text"]), "")
     rivals = values.mentions(remainder.text, 0, remainder.end)
     if remainder.asks or _is_unsettled(remainder) or any(mention.value != names for mention in rivals):
