@@ -41,7 +41,7 @@ from rewardline.batching import (
 from rewardline.config import Config, ConfiguredClient, check_deadline, check_run_id
 from rewardline.errors import RequestError, RewardlineError, TooLarge, Unavailable, UnexpectedAnswer
 from rewardline.gathering import Gatherer, RequestOptions
-from rewardline.groups import GROUPS, chunked
+from rewardline.groups import GROUPS, RUBRICS, chunked
 from rewardline.interactions import INTERACTIONS, Turn, parse_turn
 from rewardline.outage import Outage
 from rewardline.redaction import Secrets, shown_url
@@ -185,11 +185,70 @@ class AsyncClient(ConfiguredClient):
         options: dict[str, Any] = {name: value for name, value in optional.items() if value is not None}
         options.update(method=method, seed=seed, explain=explain, cache=cache)
         deadline = Deadline(self._options(deadline_s, cache).deadline_s)
+        return await self._in_parts(GROUPS, batches, options, deadline, run_id)
+
+    async def evolve_rubrics(
+        self,
+        groups: Sequence[Mapping[str, Any]],
+        *,
+        judge: str | None = None,
+        proposer: str | None = None,
+        propose: int = 5,
+        max_active: int = 5,
+        min_spread: float = 0.0,
+        measure: bool = True,
+        buffer: str | None = None,
+        cache: str = "use",
+        deadline_s: float | None = None,
+        run_id: str | None = None,
+    ) -> list[dict[str, Any]]:
+        """The rubrics of the next step, by the responses to each prompt; `answers[i]` belongs to `groups[i]`.
+
+        Args:
+            groups: Each with `prompt`, `responses` and `rubrics`, and perhaps `rubrics_types`, `inactive_rubrics` and
+                `verdicts`.
+            judge: The profile that judges responses by the criteria; None: that of mode criteria.
+            proposer: The profile whose models propose criteria; None: the one that judges.
+            propose: The most new criteria; 0: none.
+            max_active: The most evolving criteria that are kept.
+            min_spread: A criterion whose scores have no larger standard deviation, from 0 to 0.5, is dropped.
+            measure: Whether responses are judged by criteria without verdicts; False: these are kept untried.
+            buffer: The name of the place where the service keeps the evolving criteria of each prompt.
+            cache: "use", "refresh" (ask anew and store) or "off".
+            deadline_s: The call ends by then, retries included.
+            run_id: The run that the call belongs to; default: that of the client.
+
+        Raises:
+            RequestError: The server refused the request; `errors` names the group and the field.
+            Unavailable: No answer came in time.
+        """
+        options = {
+            "judge": judge,
+            "proposer": proposer,
+            "propose": propose,
+            "max_active": max_active,
+            "min_spread": min_spread,
+            "measure": measure,
+            "buffer": buffer,
+            "cache": cache,
+        }
+        deadline = Deadline(self._options(deadline_s, cache).deadline_s)
+        return await self._in_parts(RUBRICS, chunked(groups), options, deadline, run_id)
+
+    async def _in_parts(
+        self,
+        path: str,
+        batches: Sequence[Sequence[Mapping[str, Any]]],
+        options: Mapping[str, Any],
+        deadline: Deadline,
+        run_id: str | None,
+    ) -> list[dict[str, Any]]:
+        """The answers for groups that travel in several requests."""
         answers: list[dict[str, Any]] = []
         for batch in batches:
             left_s = max(_MIN_TIMEOUT_S, deadline.remaining_s())
             body = {**options, "deadline_s": _server_deadline(left_s), "groups": list(batch)}
-            answer = await self.call("POST", GROUPS, body, deadline_s=left_s, run_id=run_id)
+            answer = await self.call("POST", path, body, deadline_s=left_s, run_id=run_id)
             results = answer.get("groups")
             if not isinstance(results, list) or len(results) != len(batch):
                 raise UnexpectedAnswer(f"expected {len(batch)} groups")

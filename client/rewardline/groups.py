@@ -8,6 +8,7 @@ from typing import Any
 from rewardline.batching import json_bytes
 
 GROUPS = "/v1/groups/score"
+RUBRICS = "/v1/rubrics/evolve"
 _MAX_GROUPS, _MAX_MEMBERS, _MAX_BYTES = 2_048, 4_096, 8_000_000
 
 

@@ -31,7 +31,7 @@ from rewardline.errors import (
     cut,
     problem,
 )
-from rewardline.groups import GROUPS
+from rewardline.groups import GROUPS, RUBRICS
 from rewardline.redaction import Secrets
 from rewardline.tls import TlsFiles
 
@@ -117,11 +117,14 @@ class GrpcTransport:
             request_serializer=pb.Item.SerializeToString,
             response_deserializer=None,  # `_message` bounds it first
         )
-        self._groups = self._channel.unary_unary(
-            f"{_SERVICE}/ScoreGroups",
-            request_serializer=pb.ScoreGroupsRequest.SerializeToString,
-            response_deserializer=None,  # `_message` bounds it first
-        )
+        self._groups = {
+            path: self._channel.unary_unary(
+                f"{_SERVICE}/{method}",
+                request_serializer=pb.ScoreGroupsRequest.SerializeToString,
+                response_deserializer=None,  # `_message` bounds it first
+            )
+            for path, method in ((GROUPS, "ScoreGroups"), (RUBRICS, "EvolveRubrics"))
+        }
         self._list = self._channel.unary_unary(
             f"{_SERVICE}/ListVerifiers",
             request_serializer=pb.ListVerifiersRequest.SerializeToString,
@@ -173,14 +176,14 @@ class GrpcTransport:
             raise Unavailable("unreachable", f"the stream ended after {len(indexes)} of {len(request.entries)} results")
 
     async def call(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Any:
-        if path != GROUPS or body is None:
+        if path not in self._groups or body is None:
             raise InvalidRequest(f"{method} {path} needs HTTP; this client uses gRPC")
         options = json.loads(body)
         groups = [json.dumps(group) for group in options.pop("groups")]
         request = pb.ScoreGroupsRequest(options_json=json.dumps(options), groups_json=groups)
         metadata = (*self._call_metadata(), *((name.lower(), value) for name, value in headers.items()))
         try:
-            answer = _message(pb.ScoreGroupsResponse, await self._groups(request, metadata=metadata), CALL_BYTES)
+            answer = _message(pb.ScoreGroupsResponse, await self._groups[path](request, metadata=metadata), CALL_BYTES)
         except grpc.aio.AioRpcError as error:
             raise _translated(error, self._target) from error
         text = '{"groups":[%s],"summary":%s}' % (",".join(answer.groups_json), answer.summary_json)

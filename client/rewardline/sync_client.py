@@ -62,6 +62,7 @@ class Client(ConfiguredClient):
     score = _blocking(AsyncClient.score)
     score_one = _blocking(AsyncClient.score_one)
     score_groups = _blocking(AsyncClient.score_groups)
+    evolve_rubrics = _blocking(AsyncClient.evolve_rubrics)
     verifiers = _blocking(AsyncClient.verifiers)
     usage = _blocking(AsyncClient.usage)
     alarms = _blocking(AsyncClient.alarms)

@@ -25,6 +25,7 @@ from service.errors import BadRequest
 from service.groups import listwise, majority, terms, tournament
 from service.groups.classes import Classes, Partition
 from service.groups.embeddings import Embeddings
+from service.groups.evolving import Evolver
 from service.groups.schemas import (
     Group,
     GroupOptions,
@@ -36,6 +37,7 @@ from service.groups.schemas import (
 )
 from service.groups.shown import Shown, shown
 from service.scoring.engine import Engine
+from service.storage.record_store import RecordStore
 from service.wire import BatchRequest, CacheMode, Message, Result, ScoreItem
 from verifiers.base import InvalidItem
 from verifiers.conversation import dialects
@@ -53,8 +55,9 @@ T = TypeVar("T")
 class GroupScorer:
     """Scores groups by an engine."""
 
-    def __init__(self, engine: Engine, panel: Panel | None = None) -> None:
+    def __init__(self, engine: Engine, panel: Panel | None, store: RecordStore) -> None:
         self._engine = engine
+        self.evolver = Evolver(engine, panel, store)
         self._embeddings = Embeddings(panel)
 
     async def score(

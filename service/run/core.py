@@ -244,8 +244,9 @@ async def begin_core(settings: Settings, *, idle_boxes: bool = True) -> AsyncIte
             settings.interaction_ttl_s, settings.interaction_max_ttl_s, int(settings.max_interaction_mb * 1_000_000)
         )
         interactions = Interactions(engine, store, bounds)
-        scorer = GroupScorer(engine, panel)
-        singles = Singles(engine, scorer, Records(_group_store(settings)))
+        group_store = _group_store(settings)
+        scorer = GroupScorer(engine, panel, group_store)
+        singles = Singles(engine, scorer, Records(group_store))
         stack.push_async_callback(singles.close)
         built = Core(
             engine,

@@ -36,7 +36,7 @@ def right(i: int) -> float:
 def test_has_the_methods_of_the_async_client_with_their_arguments() -> None:
     methods = dict(inspect.getmembers(AsyncClient, inspect.iscoroutinefunction))
     shared = [name for name in methods if not name.startswith("_") and name not in ("call", "close")]
-    assert len(shared) == 10
+    assert len(shared) == 11
     for name in shared:
         assert inspect.signature(getattr(Client, name)) == inspect.signature(methods[name])
         assert not inspect.iscoroutinefunction(getattr(Client, name))

@@ -415,7 +415,14 @@ _WHY: Final[Mapping[str, str]] = {
 
 def _chars_of(question: Question) -> int:
     data = question.data
-    texts = (data.question, data.response, data.response_b, *data.references, *(data.steps or ()))
+    texts = (
+        data.question,
+        data.response,
+        data.response_b,
+        *data.references,
+        *(data.steps or ()),
+        *(data.replies or ()),
+    )
     return sum(len(text) for text in texts if text is not None)
 
 

@@ -9,6 +9,7 @@ which a verdict stands, and the JSON schema for endpoints that can enforce it. T
     rubric     a score for each criterion
     steps      the number of the first wrong step, 0 for none
     decision   probabilities from an endpoint that writes no text
+    proposal   new criteria, merits with 1 and faults with -1
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,6 +25,7 @@ class Kind(StrEnum):
     RUBRIC = "rubric"
     STEPS = "steps"
     DECISION = "decision"
+    PROPOSAL = "proposal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,8 @@ class Context:
     """The name of the question in a decision."""
     labels: Sequence[str] = ()
     """The options of a decision; empty: the options of the schema."""
+    most: int = 0
+    """The most criteria of a proposal."""
 
 
 NO_CONTEXT: Final = Context()
@@ -92,6 +96,9 @@ class Schema:
             return _flat_schema(context)
         if self.kind is Kind.RUBRIC:
             return _rubric_schema(context, self.quotes)
+        if self.kind is Kind.PROPOSAL:
+            entry = _object({"title": _WORDS, "description": _WORDS, "fault": {"type": "boolean"}})
+            return _object({self.key: {"type": "array", "items": entry, "maxItems": context.most}})
         value: dict[str, Any]
         match self.kind:
             case Kind.LABELS:
@@ -113,6 +120,9 @@ def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
         "required": list(properties),
         "additionalProperties": False,
     }
+
+
+_WORDS: Final = {"type": "string"}
 
 
 def _rubric_schema(context: Context, quotes: bool) -> dict[str, Any]:
@@ -291,6 +301,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = MappingProxyType(
             Schema("rubric", Kind.RUBRIC, key="criteria", bare=False),
             Schema("rubric_quote", Kind.RUBRIC, key="criteria", bare=False, quotes=True),
             Schema("scores", Kind.RUBRIC, key="criteria", bare=False, flat=True),
+            Schema("proposal", Kind.PROPOSAL, key="criteria", bare=False),
             Schema("steps", Kind.STEPS, key="first_error", lines=("first_error", "first error")),
             _PAIR,
             _ARENA5,

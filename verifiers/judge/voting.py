@@ -70,5 +70,6 @@ def _score_of(value: str, readings: Sequence[Reading]) -> float:
 def _by_criterion(readings: Sequence[Reading]) -> Decision:
     values = [reading.value for reading in readings if isinstance(reading.value, Mapping)]
     medians = {name: float(statistics.median(value[name] for value in values)) for name in values[0]}
-    agreement = statistics.fmean(float(len({value[name] for value in values}) == 1) for name in medians)
+    agreements = [float(len({value[name] for value in values}) == 1) for name in medians]
+    agreement = statistics.fmean(agreements) if agreements else 1.0
     return Decision(medians, statistics.fmean(reading.score for reading in readings), agreement, readings)

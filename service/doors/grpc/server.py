@@ -7,7 +7,7 @@ caller goes. That stops the work.
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from google.protobuf.duration_pb2 import Duration
 from google.rpc.error_details_pb2 import RetryInfo
 from google.rpc.status_pb2 import Status
 from grpc_reflection.v1alpha import reflection
+from msgspec import Raw
 from rewardline.pb import rewardline_pb2 as pb
 
 from service.asked import PIN_HEADER, RECEIPT_HEADER
@@ -37,7 +38,7 @@ from service.doors.grpc.messages import (
     response_of,
     text_of,
 )
-from service.doors.routes.groups import decode, size
+from service.doors.routes.groups import AnyGroup, AnyOptions, answered, asked, decode, decode_rubrics, size
 from service.doors.verifier_info import describe
 from service.errors import FieldError, Overloaded, RequestError, Unprocessable
 from service.groups.scoring import GroupScorer
@@ -68,6 +69,7 @@ from tracing.lines import Log
 log = Log("rewardline.grpc")
 
 SERVICE = pb.DESCRIPTOR.services_by_name["Verifier"].full_name
+_Decode = Callable[[bytes, Sequence[Raw], int], Awaitable[tuple[AnyOptions, Sequence[AnyGroup]]]]
 STREAM_WINDOW_ITEMS = 1024
 """Unanswered items of one stream. Beyond this the server reads no further, and the caller's writes wait."""
 _TRACED_ITEMS = 100
@@ -117,6 +119,7 @@ def build_server(
         "Score": grpc.unary_unary_rpc_method_handler(door.score),
         "ScoreStream": grpc.stream_stream_rpc_method_handler(door.score_stream),
         "ScoreGroups": grpc.unary_unary_rpc_method_handler(door.score_groups),
+        "EvolveRubrics": grpc.unary_unary_rpc_method_handler(door.evolve_rubrics),
         "ListVerifiers": grpc.unary_unary_rpc_method_handler(door.list_verifiers),
     }
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, handlers),))
@@ -279,28 +282,34 @@ class Door:
         answers.put_nowait(result.SerializeToString())
 
     async def score_groups(self, body: bytes, context: Context) -> bytes:
+        return await self._groups("ScoreGroups", decode, body, context)
+
+    async def evolve_rubrics(self, body: bytes, context: Context) -> bytes:
+        return await self._groups("EvolveRubrics", decode_rubrics, body, context)
+
+    async def _groups(self, method: str, decoded: _Decode, body: bytes, context: Context) -> bytes:
         async def work(call: Call, metadata: Metadata) -> bytes:
             with self._admission.enter() as permit:
                 permit.add(nbytes=2 * len(body))  # the texts of the message, and the groups made of them
                 await check_fields(pb.ScoreGroupsRequest, body)
                 message = parse(pb.ScoreGroupsRequest, body)
                 raws = [raw_of(text) for text in message.groups_json]
-                options, groups = await decode(
+                options, groups = await decoded(
                     message.options_json.encode(), raws, self._settings.max_items_per_request
                 )
                 del message, raws
                 call.items = sum(map(size, groups))
-                permit.add(items=call.items if options.method != "rewards" else 0)
+                permit.add(items=asked(options, call.items))
                 call.is_of_run(options.run_id, "run_id")
                 deadline = self._deadline(context, options.deadline_s or 0.0)
-                answer = await self._scorer.score(groups, options, deadline)
+                answer = await answered(self._scorer, options, groups, deadline)
                 reply = pb.ScoreGroupsResponse(summary_json=text_of(answer.summary))
                 for group in answer.groups:
                     reply.groups_json.append(text_of(group))
                     await asyncio.sleep(0)
                 return bytes(reply.SerializeToString())
 
-        return await self._serve("ScoreGroups", context, work)
+        return await self._serve(method, context, work)
 
     async def list_verifiers(self, body: bytes, context: Context) -> bytes:
         async def work(call: Call, metadata: Metadata) -> bytes:

@@ -140,7 +140,7 @@ def build_app(
     bare: dict[str, ASGIApp] = {score.PATH: score.ScoreDoor(settings, admission, singles)}
     bare |= dict.fromkeys(run_code.PATHS, runner)
     bare[box_runs.PATH] = box_runs.BoxRunsDoor(settings, admission, boxes)
-    bare[groups.PATH] = bare[groups.ADVANTAGES] = groups.GroupsDoor(settings, admission, scorer)
+    bare |= dict.fromkeys(groups.MAX_BODY_BYTES, groups.GroupsDoor(settings, admission, scorer))
     door = interactions_door.InteractionsDoor(settings, admission, interactions)
     bare |= dict.fromkeys((interactions_door.ALL, interactions_door.ONE, interactions_door.TURNS), door)
     environments = openenv.OpenEnv(settings, keys, admission, metrics, interactions)

@@ -3,6 +3,7 @@
     responses    are judged, and compared by a method
     rewards      exist already (method `rewards`), and are compared only
 
+`POST /v1/rubrics/evolve` takes groups with their rubrics, and returns the rubrics of the next step.
 `POST /v1/group/advantages` is the older name for the second: its options are those of `advantages`, and its answer holds
 the advantages alone.
 """
@@ -21,7 +22,8 @@ from service.doors.asgi import asgi_response
 from service.doors.asgi.request_body import cancelled_on_disconnect, read_body
 from service.doors.routes.openapi_parts import JSON, Operation, documented
 from service.errors import MethodNotAllowed, TooLarge
-from service.groups.schemas import MAX_GROUPS, Envelope, Group, GroupOptions, GroupsResponse
+from service.groups.evolving import EvolveEnvelope, EvolveOptions, RubricGroup, RubricsResponse
+from service.groups.schemas import MAX_GROUPS, Envelope, Group, GroupOptions, GroupResult, GroupsResponse
 from service.groups.scoring import GroupScorer
 from service.limits.admission import Admission
 from service.observe.access_log import Call
@@ -30,7 +32,8 @@ from service.wire import WHOLE_BYTES, check_count, encode, parse
 
 PATH: Final = "/v1/groups/score"
 ADVANTAGES: Final = "/v1/group/advantages"
-MAX_BODY_BYTES: Final[Mapping[str, int]] = {PATH: WHOLE_BYTES, ADVANTAGES: 8_000_000}
+EVOLVE: Final = "/v1/rubrics/evolve"
+MAX_BODY_BYTES: Final[Mapping[str, int]] = {PATH: WHOLE_BYTES, EVOLVE: WHOLE_BYTES, ADVANTAGES: 8_000_000}
 MAX_REWARDS: Final = 65_536
 """The most rewards of a request that holds rewards."""
 MAX_GROUP_BYTES: Final = 500_000
@@ -43,13 +46,17 @@ _SLICE_BYTES: Final = 300_000
 _envelopes = msgspec.json.Decoder(Envelope)
 _options = msgspec.json.Decoder(GroupOptions)
 _groups = msgspec.json.Decoder(Group)
+_evolve_envelopes = msgspec.json.Decoder(EvolveEnvelope)
+_evolve_options = msgspec.json.Decoder(EvolveOptions)
+_rubric_groups = msgspec.json.Decoder(RubricGroup)
 _reward_groups = msgspec.json.Decoder(RewardGroup)
 _advantages = msgspec.json.Decoder(advantages.Envelope)
-AnyGroup = Group | RewardGroup
+AnyGroup = Group | RewardGroup | RubricGroup
+AnyOptions = GroupOptions | EvolveOptions
 
 
 class GroupsDoor:
-    """The door as an ASGI application, for both paths."""
+    """The door as an ASGI application, for all of these paths."""
 
     def __init__(self, settings: Settings, admission: Admission, scorer: GroupScorer) -> None:
         self._settings = settings
@@ -66,23 +73,54 @@ class GroupsDoor:
             most = MAX_BODY_BYTES[path]
             if len(body) > most:
                 raise TooLarge(f"the body has {len(body)} bytes; at most {most}, send fewer groups at once")
+            options: AnyOptions
             if path == ADVANTAGES:
                 options, groups = await _decoded_rewards(body)
             else:
-                options, groups = await decode(body, None, settings.max_items_per_request)
+                decoder = decode_rubrics if path == EVOLVE else decode
+                options, groups = await decoder(body, None, settings.max_items_per_request)
             del body
             call: Call = scope["state"]["call"]
             call.items = sum(map(size, groups))
-            permit.add(items=call.items if options.method != "rewards" else 0)  # these are judged already
+            permit.add(items=asked(options, call.items))
             call.is_of_run(options.run_id, "run_id")
             deadline_s = min(options.deadline_s or settings.default_deadline_s, settings.max_deadline_s)
             async with cancelled_on_disconnect(receive):
-                if path == ADVANTAGES:
+                if path == ADVANTAGES and isinstance(options, GroupOptions):
                     rewards = [group for group in groups if isinstance(group, RewardGroup)]
                     payload = encode(await compute_advantages(rewards, options.advantages or advantages.Options()))
                 else:
-                    payload = await rendered(await self._scorer.score(groups, options, loop.time() + deadline_s))
+                    answer = await answered(self._scorer, options, groups, loop.time() + deadline_s)
+                    payload = await rendered(answer)
         await asgi_response.respond(send, 200, payload)
+
+
+async def answered(
+    scorer: GroupScorer, options: AnyOptions, groups: Sequence[AnyGroup], deadline: float
+) -> GroupsResponse | RubricsResponse:
+    """The answer for decoded groups, by `deadline` on the event loop's clock."""
+    if isinstance(options, EvolveOptions):
+        with_rubrics = [group for group in groups if isinstance(group, RubricGroup)]
+        return await scorer.evolver.evolve(with_rubrics, options, deadline)
+    return await scorer.score([group for group in groups if not isinstance(group, RubricGroup)], options, deadline)
+
+
+def asked(options: AnyOptions, members: int) -> int:
+    """The items that a request counts for: rewards are judged already."""
+    return 0 if isinstance(options, GroupOptions) and options.method == "rewards" else members
+
+
+async def decode_rubrics(
+    body: bytes, raws: Sequence[msgspec.Raw] | None, max_members: int
+) -> tuple[EvolveOptions, Sequence[AnyGroup]]:
+    """The same as `decode` for groups with rubrics."""
+    options: EvolveOptions
+    if raws is None:
+        envelope = await _parsed(_evolve_envelopes, body, [])
+        options, raws = envelope, envelope.groups
+    else:
+        options = await _parsed(_evolve_options, body or b"{}", ["options"])
+    return options, await _decoded(raws, _rubric_groups, MAX_GROUPS, max_members, WHOLE_BYTES)
 
 
 async def decode(
@@ -139,7 +177,7 @@ async def _decoded(
 
 def size(group: AnyGroup) -> int:
     """The members of a group."""
-    return len(group.responses) if isinstance(group, Group) else group_size(group)
+    return group_size(group) if isinstance(group, RewardGroup) else len(group.responses)
 
 
 async def _parsed(decoder: msgspec.json.Decoder[Any], raw: bytes | msgspec.Raw, prefix: list[str | int]) -> Any:
@@ -148,13 +186,13 @@ async def _parsed(decoder: msgspec.json.Decoder[Any], raw: bytes | msgspec.Raw, 
     return await asyncio.to_thread(parse, decoder, raw, prefix, _MAX_GROUP_VALUES)
 
 
-async def rendered(answer: GroupsResponse) -> bytes:
+async def rendered(answer: GroupsResponse | RubricsResponse) -> bytes:
     """The answer as JSON, some groups at a time."""
     chunks: list[bytes] = []
     members = 0
     for group in answer.groups:
         chunks.append(encode(group))
-        members += len(group.members)
+        members += len(group.members) if isinstance(group, GroupResult) else len(group.rubrics)
         if members > _SLICE_MEMBERS:
             members = 0
             await asyncio.sleep(0)
@@ -187,6 +225,25 @@ OPERATIONS: Final = (
         {200: ("Every group has its answer", GroupsResponse)},
         documented(Envelope, {list[msgspec.Raw]: _GROUPS}, "GroupsRequest"),
         EXAMPLE,
+        refusals=_TOO_LARGE,
+    ),
+    Operation(
+        *("POST", EVOLVE, "group", "evolve_rubrics", "The next rubrics of prompts"),
+        "A judge proposes criteria that tell the responses to a prompt apart; each response is judged by them, and those are "
+        "kept whose scores spread. `groups[i]` belongs to the request's `groups[i]`. If the judge did not answer, a group is "
+        "`failed`, and its rubric is as it was.",
+        {200: ("Every group has its answer", RubricsResponse)},
+        documented(EvolveEnvelope, {list[msgspec.Raw]: list[RubricGroup]}, "EvolveRequest"),
+        {
+            "max_active": 5,
+            "groups": [
+                {
+                    "prompt": "How do I lower a fever?",
+                    "responses": ["Rest and drink. See a doctor above 40 °C.", "Take antibiotics."],
+                    "rubrics": [{"title": "Fluids", "description": "Advises to drink enough", "weight": 1.0}],
+                }
+            ],
+        },
         refusals=_TOO_LARGE,
     ),
     Operation(

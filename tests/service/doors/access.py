@@ -54,6 +54,7 @@ HTTP: Final[dict[str, Access]] = {
     "POST /v1/score": SCORE,
     "POST /v1/group/advantages": SCORE,
     "POST /v1/groups/score": SCORE,
+    "POST /v1/rubrics/evolve": SCORE,
     "POST /v1/chat/completions": Access("score", 404),
     "POST /classify": Access("score", 404),
     "POST /v1/embeddings": Access("score", 404),
@@ -107,6 +108,7 @@ GRPC: Final[dict[str, Access]] = {
     "rewardline.v1.Verifier/Score": SCORE,
     "rewardline.v1.Verifier/ScoreStream": SCORE,
     "rewardline.v1.Verifier/ScoreGroups": SCORE,
+    "rewardline.v1.Verifier/EvolveRubrics": SCORE,
     "rewardline.v1.Verifier/ListVerifiers": SCORE,
     "grpc.health.v1.Health/Check": Access("nothing"),
     "grpc.health.v1.Health/List": Access("nothing", right=12),  # UNIMPLEMENTED

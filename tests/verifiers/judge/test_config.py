@@ -197,6 +197,7 @@ def test_verdicts_of_another_model_prompt_or_profile_have_other_keys(path: str, 
 
 def test_every_prompt_that_ships_is_for_a_mode() -> None:
     found = {name: [mode for mode in get_args(Mode) if suits(prompt, mode)] for name, prompt in prompts.load().items()}
+    assert found.pop("propose@1") == [], "it asks for criteria, and judges nothing"
     assert all(len(suited) == 1 for suited in found.values()), found
 
 

@@ -8,7 +8,7 @@ import pytest
 from verifiers.judge.parsing import read
 from verifiers.judge.schemas import SCHEMAS, Context, Kind, Schema, with_logprobs
 
-_CONTEXT = Context(criteria={"c1": 1.0, "c2": 2.0}, n_steps=4)
+_CONTEXT = Context(criteria={"c1": 1.0, "c2": 2.0}, n_steps=4, most=2)
 _ASKING = [each for each in SCHEMAS.values() if each.json_schema(_CONTEXT) is not None and not each.flat]
 
 
@@ -29,6 +29,8 @@ def _verdicts(schema: Schema) -> list[object]:
         return [0, 4]
     if schema.kind is Kind.NUMBER:
         return [int(schema.low), int(schema.high)]
+    if schema.kind is Kind.PROPOSAL:
+        return [[], [{"title": "t", "description": name, "fault": name == "c1"} for name in _CONTEXT.criteria]]
     quote = {"quote": ""} if schema.quotes else {}
     return [[{"id": name, **quote, "reason": "r", "score": 0.5} for name in _CONTEXT.criteria]]
 

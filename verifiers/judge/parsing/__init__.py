@@ -169,6 +169,9 @@ def _read_object(schema: Schema, candidate: objects.Candidate, context: Context)
         scores, reasons = criteria.read_criteria(schema, value, context)
         reasons = {name: _clip(reason) for name, reason in reasons.items()}
         return _Found(Reading(scores, criteria.mean_by_weight(scores, context.criteria), flags, reasons=reasons))
+    if schema.kind is Kind.PROPOSAL:
+        weights, titles = criteria.read_proposal(schema, value, context)
+        return _Found(Reading(weights, 0.0, flags, reasons=titles))
     if not isinstance(value, Mapping):
         raise Unparseable("schema_mismatch", "expected an object, found an array")
     raw_value = decoding.member(value, schema.key)
@@ -185,7 +188,7 @@ def _find_text(schema: Schema, text: str, context: Context, *, is_cut: bool) -> 
 
     A text that was cut off may lack the rest of its label, or of its number.
     """
-    if schema.kind is Kind.RUBRIC:
+    if schema.kind in (Kind.RUBRIC, Kind.PROPOSAL):
         raise _no_verdict("invalid_json", is_cut)
     flags = () if schema.is_text or schema.logprobs else ("format_fallback",)
     line = lines.key_line(schema, text)

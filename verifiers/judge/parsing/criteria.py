@@ -53,6 +53,45 @@ def read_criteria(schema: Schema, value: Any, context: Context) -> tuple[dict[st
     return {name: scores[name] for name in context.criteria}, reasons
 
 
+def read_proposal(schema: Schema, value: Any, context: Context) -> tuple[dict[str, float], dict[str, str]]:
+    """The weight of each proposed criterion, 1 or -1 for a fault, and its title, both by its description. Nothing else may
+    stand in an entry: a judge that says more has not kept to the form, and what it says may be a response's.
+
+    Raises:
+        Unparseable: schema_mismatch, duplicate_criteria, out_of_range.
+    """
+    entries = member(value, schema.key) if isinstance(value, Mapping) and len(value) == 1 else MISSING
+    if not isinstance(entries, list):
+        raise Unparseable("schema_mismatch", f"expected an object with the list {schema.key!r} alone")
+    if len(entries) > context.most:
+        raise Unparseable("out_of_range", f"{len(entries)} criteria; at most {context.most}")
+    weights: dict[str, float] = {}
+    titles: dict[str, str] = {}
+    for entry in entries:
+        if not isinstance(entry, Mapping) or set(entry) != {"title", "description", "fault"}:
+            raise Unparseable("schema_mismatch", "expected title, description and fault in each entry, and no more")
+        title, description = (_line(entry[name], limit) for name, limit in _PROPOSED_CHARS.items())
+        if not isinstance(entry["fault"], bool):
+            raise Unparseable("schema_mismatch", "fault: expected true or false")
+        if description in weights:
+            raise Unparseable("duplicate_criteria", "a criterion stands there twice")
+        weights[description], titles[description] = -1.0 if entry["fault"] else 1.0, title
+    return weights, titles
+
+
+_PROPOSED_CHARS: Final = {"title": 100, "description": 600}
+
+
+def _line(value: Any, max_chars: int) -> str:
+    """A text as one line of printable characters."""
+    if not isinstance(value, str):
+        raise Unparseable("schema_mismatch", f"expected a text, found {type(value).__name__}")
+    line = " ".join("".join(char if char.isprintable() else " " for char in value).split())
+    if not 0 < len(line) <= max_chars:
+        raise Unparseable("out_of_range", f"a text of {len(line)} characters; expected 1 to {max_chars}")
+    return line
+
+
 def mean_by_weight(scores: Mapping[str, float], weights: Mapping[str, float]) -> float:
     """The earned weight over the weight that can be earned; faults (weights below 0) are subtracted."""
     earnable = sum(weight for weight in weights.values() if weight > 0)

@@ -29,6 +29,7 @@ PINS: Final = "pins.txt"
 _HEADS: Final = frozenset({"head"})
 _SYSTEM: Final = "=== system\n"
 _USER: Final = "=== user\n"
+_NEEDED: Final = {Kind.RUBRIC: "criteria", Kind.STEPS: "steps", Kind.PROPOSAL: "replies"}
 _ROLE: Final = re.compile(r"^=== ([a-z_0-9]+)\n", re.MULTILINE)
 
 
@@ -109,7 +110,7 @@ def _head(path: Path, name: str | None) -> str:
 def _checked(prompt: Prompt) -> Prompt:
     """Check a prompt by rendering it: the data of each slot must appear exactly once."""
     schema = SCHEMAS[prompt.schema]
-    needed = None if schema.flat else {Kind.RUBRIC: "criteria", Kind.STEPS: "steps"}.get(schema.kind)
+    needed = None if schema.flat else _NEEDED.get(schema.kind)
     if needed is not None and needed not in prompt.slots:
         raise BrokenPrompt(f"prompt {prompt.name}: the schema {prompt.schema} needs the slot {needed!r}")
     texts = {slot: f"probe of {slot}" for slot in prompt.slots}
@@ -121,6 +122,7 @@ def _checked(prompt: Prompt) -> Prompt:
         response_b=texts.get("response_b"),
         criteria={"c1": texts["criteria"]} if "criteria" in texts else None,
         steps=[texts["steps"]] if "steps" in texts else None,
+        replies=[texts["replies"]] if "replies" in texts else None,
     )
     messages = render(prompt, data, secret=b"probe").messages
     if prompt.roles:

@@ -50,6 +50,8 @@ class Data:
     criteria: Mapping[str, str] | None = None
     """The texts of criteria by id."""
     steps: Sequence[str] | None = None
+    replies: Sequence[str] | None = None
+    """Several responses to one question."""
     history: Sequence[tuple[str, str]] = ()
     """The role and the text of each message of the conversation, for prompts of roles: in the place of the question."""
     principle: str | None = None
@@ -161,6 +163,8 @@ def _texts(data: Data, limits: Limits, tokens: tuple[str, ...]) -> tuple[dict[st
         texts["criteria"] = _criteria(data.criteria, limits, tokens)
     if data.steps is not None:
         texts["steps"] = _steps(data.steps, limits, tokens)
+    if data.replies is not None:
+        texts["replies"] = _steps(data.replies, limits, tokens)
     return {slot: text for slot, (text, _) in texts.items()}, {slot for slot, (_, is_cut) in texts.items() if is_cut}
 
 
@@ -206,7 +210,7 @@ def _criteria(criteria: Mapping[str, str], limits: Limits, tokens: tuple[str, ..
 
 
 def _steps(steps: Sequence[str], limits: Limits, tokens: tuple[str, ...]) -> tuple[str, bool]:
-    """Render steps; every line begins with the number of its step, so that a step cannot pose as several."""
+    """Render steps, or replies; every line begins with the number of its step, so that a step cannot pose as several."""
     if len(steps) > limits.steps:
         raise TooLarge(f"{len(steps)} steps; the limit is {limits.steps}")
     clipped_texts = _together(steps, limits.response_chars, tokens)
@@ -234,7 +238,7 @@ def _section(slot: str, text: str, tag: str) -> str:
 def _tags(data: Data, secret: bytes, texts: Mapping[str, str]) -> dict[str, str]:
     """A tag for each section that occurs in no text; a match is possible by chance only."""
     shared = [data.question, *data.references]
-    answers = [data.response, data.response_b, *(data.steps or ())]
+    answers = [data.response, data.response_b, *(data.steps or ()), *(data.replies or ())]
     sources = {
         "question": ("shared", shared),
         "principle": ("shared", shared),
@@ -264,7 +268,7 @@ def _tag(secret: bytes, kind: str, number: int, fields: Sequence[str | None]) ->
 
 def _tries_something(data: Data, reach: int) -> bool:
     """Whether the shown part of a response holds something that had to be neutralised."""
-    answers = (data.response, data.response_b, *(data.steps or ()))
+    answers = (data.response, data.response_b, *(data.steps or ()), *(data.replies or ()))
     edges = [part for answer in answers if answer is not None for part in (answer[:reach], answer[reach:][-reach:])]
     return any(has_hidden(answer) or has_fences(answer) or has_control_tokens(answer) for answer in edges)
 
