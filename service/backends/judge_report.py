@@ -1,9 +1,12 @@
 """Reports how the judge models do: each endpoint with its state, limits, counts and canaries. No key is in it."""
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from service.backends import judge_evaluations
+from service.backends.judge_evaluations import Evaluation
 from verifiers.judge.endpoints import EndpointConfig, EndpointState
 from verifiers.judge.panel import Panel
 
@@ -90,10 +93,12 @@ class Judges(msgspec.Struct, frozen=True):
     votes: dict[str, int] = {}
     """Votes by whether a model was `asked` or the answer was `cached`."""
     canaries: CanaryRule | None = None
+    evaluations: list[Evaluation] = []
+    """What `rewardline judges evaluate` measured last of each profile on this machine."""
 
 
-def report(panel: Panel | None) -> Judges:
-    """The state of all judge models now."""
+def report(panel: Panel | None, judge_file: Path | None) -> Judges:
+    """The state of all judge models now. It reads a file."""
     if panel is None:
         return Judges(configured=False)
     rule = panel.config.canaries
@@ -104,6 +109,7 @@ def report(panel: Panel | None) -> Judges:
         waiting_calls=panel.gateway.waiting,
         votes={word: panel.counts["vote", word] for word in ("asked", "cached")},
         canaries=CanaryRule(rule.every_s, rule.min_pass_rate, rule.eject),
+        evaluations=judge_evaluations.read(judge_file),
     )
 
 

@@ -7,9 +7,10 @@ judged is counted beside the figures, and in none of them.
 
 import asyncio
 import math
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +19,7 @@ import msgspec
 from pydantic import ValidationError
 
 from service.backends import judges
+from service.backends.judge_evaluations import Evaluation
 from service.cache.memory_cache import MemoryCache
 from service.cache.verdict_cache import VerdictCache
 from service.observe.metrics import Metrics
@@ -50,36 +52,6 @@ class Row:
     prompt: str | None
     params: Mapping[str, Any]
     label: float
-
-
-@dataclass(slots=True)
-class Evaluation:
-    """The figures of a profile. None: the rows do not allow the figure."""
-
-    profile: str
-    mode: Mode
-    rows: int
-    judged: int = 0
-    not_judged: dict[str, int] = field(default_factory=dict)
-    """The rows that were not judged, by reason."""
-    agreement: Figure | None = None
-    f1: Figure | None = None
-    kappa: Figure | None = None
-    self_consistency: Figure | None = None
-    """The share of rows that get the same class each time they are asked about."""
-    length_bias: Figure | None = None
-    """The correlation of what a verdict is above its label with the logarithm of the response's length."""
-    position_bias: Figure | None = None
-    """Mode pairwise: the share of pairs whose verdict changes with the order of both."""
-    injection_rate: Figure | None = None
-    """The share of wrong responses, rejected by themselves, that pass with a text behind them that speaks to the judge."""
-    tokens: float | None = None
-    """Of each call, and so are the cost and the seconds."""
-    cost: float | None = None
-    seconds: float | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def read_rows(file: Path, limit: int) -> list[Row]:
@@ -162,6 +134,7 @@ async def _evaluated(panel: Panel, profile: str, rows: Sequence[Row], repeats: i
     evaluation.injection_rate = await _injection_rate(
         panel, profile, [row for row, verdict in pairs if _is_rejected(row, verdict)]
     )
+    evaluation.at = time.time()
     return evaluation
 
 

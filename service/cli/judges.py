@@ -8,16 +8,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final
 
+import msgspec
 import typer
 from rich.table import Table
 from typer.core import TyperGroup
 
-from service.backends import judges
+from service.backends import judge_evaluations, judges
+from service.backends.judge_evaluations import Evaluation
 from service.cache.memory_cache import MemoryCache
 from service.cache.verdict_cache import VerdictCache
 from service.cli.console import fail, out, quiet_settings, say
 from service.cli.judge_calibration import Calibration, calibrate
-from service.cli.judge_evaluation import BadRows, Evaluation, evaluate, read_rows
+from service.cli.judge_evaluation import BadRows, evaluate, read_rows
 from service.observe.metrics import Metrics
 from service.row_files.reading import BadData
 from service.settings import Settings, SettingsError
@@ -142,12 +144,16 @@ def evaluation(
     except (BadJudges, BadKey, BadRows, BadData, BrokenPrompt, SettingsError) as error:
         raise fail(str(error)) from error
     if as_json:
-        say(json.dumps([e.as_json() for e in results]))
+        say(msgspec.json.encode(results).decode())
     else:
         out.print(_figures(results))
         for e in results:
             for reason, count in sorted(e.not_judged.items()):
                 say(f"profile {e.profile}: {count} of {e.rows} rows not judged ({reason})")
+    try:
+        judge_evaluations.keep(file, results)
+    except OSError as error:
+        say(f"not kept for the console: {error}", is_error=True)
     if any(not e.judged for e in results):
         raise typer.Exit(1)
 

@@ -149,7 +149,7 @@ def build_app(
     bare |= dict.fromkeys(audits_door.ROUTES, audits_door.AuditsDoor(settings, engine, admission, audits))
     bare |= dict.fromkeys((chat.CHAT, chat.MODELS), chat.ChatDoor(settings, admission, panel))
     bare |= dict.fromkeys(reward_models.PATHS, reward_models.RewardModelDoor(settings, admission, panel))
-    bare |= dict.fromkeys((live.SERIES, live.JUDGES), live.LiveDoor(history, panel))
+    bare |= dict.fromkeys((live.SERIES, live.JUDGES), live.LiveDoor(history, panel, settings.judge_file))
     bare[usage_door.PATH] = usage_door.UsageDoor(usage)
     bare |= dict.fromkeys(watch_door.PATHS, watch_door.WatchDoor(watch))
     bare |= others
@@ -176,7 +176,7 @@ def _route_with_names(path: str) -> str | None:
 _PATHS: Final = frozenset(
     {
         *(score.PATH, *run_code.PATHS, "/v1/ping", "/v1/recipes", "/v1/sandbox", "/v1/verifiers"),
-        *(groups.PATH, groups.ADVANTAGES),
+        *groups.MAX_BODY_BYTES,
         *(box_runs.PATH, usage_door.PATH, *watch_door.PATHS, live.SERIES, live.JUDGES, *log_routes.PATHS),
         *(chat.CHAT, chat.MODELS, *reward_models.PATHS, *compat_routes.PATHS),
         *("/healthz", "/readyz", "/metrics", "/openapi.json", console.REFERENCE_PATH, console.PATH),

@@ -1,6 +1,7 @@
 """`GET /v1/series` and `GET /v1/judges` show operators what the service does now, and did in the last hour."""
 
 import asyncio
+from pathlib import Path
 from typing import Annotated, Final
 
 import msgspec
@@ -34,17 +35,19 @@ class Query(msgspec.Struct, forbid_unknown_fields=True):
 class LiveDoor:
     """Both routes as an ASGI application."""
 
-    def __init__(self, history: History | None, panel: Panel | None) -> None:
+    def __init__(self, history: History | None, panel: Panel | None, judge_file: Path | None) -> None:
         """`history` is None if the service keeps none."""
         self._history = history
         self._panel = panel
+        self._judge_file = judge_file
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path, method = scope["path"], scope["method"]
         if method != "GET":
             raise MethodNotAllowed(f"{method} {path}; it takes GET", allow="GET")
         if path == JUDGES:
-            await asgi_response.respond(send, 200, encode(report(self._panel)))
+            judges = await asyncio.to_thread(report, self._panel, self._judge_file)
+            await asgi_response.respond(send, 200, encode(judges))
             return
         query = query_of(
             scope["query_string"], Query, "since, a time in seconds since 1970 such as `until` of the last answer"
@@ -66,7 +69,8 @@ OPERATIONS: Final = (
     ),
     Operation(
         *("GET", JUDGES, "operation", "judges", "Judge models"),
-        "Each endpoint with its state, limits, counts and canaries, and the pools. Keys are not shown.",
+        "Each endpoint with its state, limits, counts and canaries, the pools, and the last evaluation of each profile. "
+        "Keys are not shown.",
         {200: ("Now, at this replica", Judges)},
         refusals=_FORBIDDEN,
     ),

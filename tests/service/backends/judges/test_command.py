@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from service.backends import judge_evaluations
 from tests.conftest import rewardline
 from tests.judge_upstream.grader import Grader, honest
+from verifiers.judge.evaluation import Figure
 
 
 def _run(file: Path) -> subprocess.CompletedProcess[str]:
@@ -108,6 +110,23 @@ def test_profiles_are_measured_on_labelled_rows(tmp_path: Path) -> None:
     assert (reference["tokens"], reference["cost"]) == (110, None)
     assert reference["position_bias"] is None
     assert pairwise["position_bias"]["value"] == 0.0  # it prefers the longer one wherever it stands
+    (kept,) = tmp_path.glob("*.evaluations.json")
+    assert json.loads(kept.read_text()) == [reference, pairwise]
+    assert kept.stat().st_mode & 0o777 == 0o644
+
+
+def test_the_last_evaluation_of_each_profile_is_kept(tmp_path: Path) -> None:
+    judge_file = tmp_path / "judges.yaml"
+    judge_evaluations.file_of(judge_file).write_text("[")
+    assert judge_evaluations.read(judge_file) == judge_evaluations.read(None) == []
+    first, second = (judge_evaluations.Evaluation(name, "quality", 3) for name in "ab")
+    again = judge_evaluations.Evaluation("a", "quality", 9, judged=9, agreement=Figure(1.0, 0.7, 1.0, 9))
+    judge_evaluations.keep(judge_file, [first, second])
+    judge_evaluations.keep(judge_file, [again])
+    assert judge_evaluations.read(judge_file) == [again, second]
+    with pytest.raises(OSError):
+        judge_evaluations.keep(tmp_path / "absent" / "judges.yaml", [first])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["judges.yaml.evaluations.json"]
 
 
 def test_a_judge_that_obeys_responses_is_measured_as_one(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The pages Live, and Judges and boxes, in a real browser."""
 
 import itertools
+import json
 import re
 import threading
 from collections.abc import Iterator
@@ -15,12 +16,13 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Route, expect
 
 from service.limits.keys import new_key
 from tests.browser import Opened, check_accessible, window
-from tests.conftest import Serve, Served
+from tests.conftest import Serve, Served, rewardline
 from tests.judge_upstream.grader import Grader
 from tests.waiting import PATIENCE_S, eventually
 
 LIVE = "/console/live"
 JUDGES = "/console/judges"
+NAMES = ("Ada", "Bob", "Eve", "Max")
 KEY = "console-secret-0123456"
 HOSTILE = "<img src=x onerror=alert(1)> \u202eabc\u202c"
 POLLS = 3
@@ -258,6 +260,36 @@ def test_judges_and_boxes_are_shown_as_they_are(serve: Serve, context: BrowserCo
 
 
 @pytest.mark.browser
+def test_what_the_command_measured_is_shown(serve: Serve, context: BrowserContext, tmp_path: Path) -> None:
+    """Also of a report that the reader chooses, and that is none."""
+    with Grader() as grader:
+        judge_file = grader.file(tmp_path)
+        rows = [
+            {"prompt": "Who?", "response": "It is Ada", "reference": name, "label": name == "Ada"} for name in NAMES
+        ]
+        (tmp_path / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        opened = Opened(context, f"{serve(judge_file=str(judge_file), sandbox='none').url}{JUDGES}")
+        shown = opened.page.locator("#evaluations")
+        expect(shown).to_contain_text("No profile was measured here")
+        evaluate = ("judges", "evaluate", tmp_path / "rows.jsonl", "--judges", judge_file, "--json")
+        told = rewardline(*evaluate, "--profile", "reference")
+        assert told.returncode == 0, told.stderr
+        expect(shown).to_contain_text("4 of 4 judged, mode reference", timeout=PATIENCE_S * 1000)
+        expect(shown).to_contain_text("1.000 (0.510 to 1.000)")
+        expect(shown).to_contain_text("110 tokens")
+    chosen = opened.page.locator("#report")
+    reported = json.loads(told.stdout)
+    reported[0] |= {"profile": HOSTILE, "mode": "pairwise", "not_judged": {HOSTILE: 1}}
+    content = json.dumps(reported).encode()
+    chosen.set_input_files({"name": "r.json", "mimeType": "application/json", "buffer": content})
+    expect(opened.page.locator("#reported")).to_contain_text(HOSTILE)
+    expect(opened.page.locator("#reported")).to_contain_text("Position bias")
+    chosen.set_input_files({"name": "x.json", "mimeType": "application/json", "buffer": b"{}"})
+    expect(opened.page.locator("#reported")).to_contain_text("x.json is not a report")
+    assert opened.complaints == []
+
+
+@pytest.mark.browser
 @pytest.mark.parametrize(
     ("scopes", "seen"), [(["score", "admin"], ["blue", "", "red", ""]), (["score"], ["red", "", "red", "grpo-7"])]
 )
@@ -296,6 +328,16 @@ def test_axe_finds_no_fault(served: Served, browser: Browser, scheme: Any, width
             assert opened.complaints == []
 
 
+def _evaluation(profile: str, value: float | None = 0.9) -> Any:
+    figure = None if value is None else {"value": value, "low": -0.12, "high": 1.0, "rows": 120}
+    names = ("agreement", "f1", "kappa", "self_consistency", "length_bias", "position_bias", "injection_rate")
+    rows = {"rows": 120, "judged": 118, "not_judged": {"judge_unparseable": 2}, "mode": "pairwise", "at": 1.7e9}
+    use = (
+        {"tokens": 812.5, "cost": 0.00012, "seconds": 1.5} if value else {"tokens": None, "cost": None, "seconds": None}
+    )
+    return {"profile": profile, **rows, **use, **dict.fromkeys(names, figure)}
+
+
 def _report() -> Any:
     """A report with every state of an endpoint."""
     can = {"schema": True, "logprobs": None, "several": False, "refused": ["seed"]}
@@ -327,6 +369,7 @@ def _report() -> Any:
     pool = {"name": "judges", "members": ["one"], "fallback": None, "profiles": ["p"], "calls": 9, "retries": 1}
     return {
         "configured": True,
+        "evaluations": [_evaluation("judge-of-all-answers" * 4), _evaluation("pair", None)],
         "endpoints": endpoints,
         "pools": [{**pool, "failures": {}, "failovers": 0, "hedges": 0}],
         "waiting_calls": 2,

@@ -13,7 +13,8 @@ let timer = 0;
 async function poll() {
   clearTimeout(timer);
   if (document.hidden) return;
-  await Promise.all([show("judges", () => json("/v1/judges", soon()), judges), show("boxes", () => json("/v1/sandbox", soon()), boxes), show("usage", () => asked(soon()), usage)]);
+  const models = json("/v1/judges", soon());
+  await Promise.all([show("judges", () => models.then(({ evaluations: _, ...others }) => others), judges), show("evaluations", () => models.then((report) => report.evaluations || []), evaluations), show("boxes", () => json("/v1/sandbox", soon()), boxes), show("usage", () => asked(soon()), usage)]);
   clearTimeout(timer);
   timer = setTimeout(poll, POLL_MS);
 }
@@ -112,6 +113,48 @@ function pools(all) {
   return make("div", {}, make("h3", {}, "Pools"), make("div", { class: "cards" }, rows.map((of, at) => card(all[at].name, null, of))));
 }
 
+/** The figures of an evaluation: each with what it is called, and what it says. */
+const FIGURES = {
+  agreement: ["Agreement", "share of verdicts that agree with the label"],
+  f1: ["F1", "of the best label"],
+  kappa: ["Kappa", "agreement beyond chance"],
+  self_consistency: ["Consistency", "share of rows with the same verdict each time"],
+  position_bias: ["Position bias", "share of pairs whose verdict changes with their order"],
+  length_bias: ["Length bias", "correlation of what is paid too much with the length"],
+  injection_rate: ["Injections", "share of wrong responses that pass with an order to the judge"],
+};
+
+function evaluations(all) {
+  if (!all.length) return [make("p", {}, "No profile was measured here. ", make("code", {}, "rewardline judges evaluate ROWS"), " measures them on labelled rows, and this page shows the last result of each.")];
+  return [make("p", { class: "about" }, "On labelled rows, with intervals of 95 %. – means that the rows do not allow the figure."), make("div", { class: "cards" }, all.map(evaluation))];
+}
+
+function evaluation(each) {
+  const figures = Object.entries(FIGURES).filter(([name]) => name !== "position_bias" || each.mode === "pairwise");
+  return card(each.profile, null, [
+    ["Rows", `${each.judged} of ${each.rows} judged, mode ${each.mode}${Object.keys(each.not_judged).length ? `; not judged: ${counted(each.not_judged)}` : ""}`],
+    ...figures.map(([name, [label, about]]) => [label, [make("strong", {}, figure(each[name])), make("span", { class: "about" }, ` ${about}`)]]),
+    ["Of a call", `${number(each.tokens, "tokens")}, ${number(each.seconds, "s")}, ${each.cost === null ? "cost not known" : `cost ${each.cost.toPrecision(3)}`}`],
+    ["Measured", each.at ? new Date(each.at * 1000).toLocaleString() : "not known when"],
+  ]);
+}
+
+const figure = (of) => (of ? `${of.value.toFixed(3)} (${of.low.toFixed(3)} to ${of.high.toFixed(3)})` : "–");
+const number = (value, unit) => (value === null ? `${unit} not known` : `${Number(value.toPrecision(3))} ${unit}`);
+
+/** Show a report that the reader chose. It stays in the browser. */
+async function showReport() {
+  const [file] = byId("report").files;
+  if (!file) return;
+  let parts;
+  try {
+    parts = evaluations(JSON.parse(await file.text()));
+  } catch {
+    parts = [make("p", { class: "failed" }, `${file.name} is not a report: expected what rewardline judges evaluate --json prints.`)];
+  }
+  byId("reported").replaceChildren(...parts);
+}
+
 const BOXES = {
   ready: ["ok", "ready", "Programs can be run."],
   starting: ["invalid", "starting", "Programs wait until the boxes have started."],
@@ -154,6 +197,7 @@ function card(name, badge, rows) {
   return make("div", { class: "tile" }, title, make("table", {}, make("tbody", {}, lines)));
 }
 
+byId("report").addEventListener("change", showReport);
 document.addEventListener("visibilitychange", poll);
 whenKeyIsGiven(poll);
 poll();
