@@ -10,7 +10,7 @@ With a `buffer` the criteria in use, and those that are retired, are kept by pro
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from time import perf_counter
 from typing import Annotated, Any, Final, Literal
@@ -171,9 +171,13 @@ class _State(msgspec.Struct):
 class _Unfit(Exception):
     """The group cannot be answered."""
 
-    def __init__(self, status: Status, reason: str, message: str, detail: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, status: Status, reason: str, message: str) -> None:
         super().__init__(message)
-        self.status, self.reason, self.message, self.detail = status, reason, message, dict(detail or {})
+        self.status, self.reason = status, reason
+
+
+def _bad(message: str) -> _Unfit:
+    return _Unfit("invalid", "bad_group", message[:_MESSAGE_CHARS])
 
 
 _states = msgspec.json.Decoder(_State)
@@ -193,8 +197,8 @@ class Evolver:
     async def evolve(self, groups: Sequence[RubricGroup], options: EvolveOptions, deadline: float) -> RubricsResponse:
         """The next rubric of each group, by `deadline` on the event loop's clock."""
         started_s = perf_counter()
-        named = [(at if group.id is None else group.id, group) for at, group in enumerate(groups)]
-        results = await together([self._answer(name, group, options, deadline) for name, group in named])
+        pairs = [(at if group.id is None else group.id, group) for at, group in enumerate(groups)]
+        results = await together([self._answer(name, group, options, deadline) for name, group in pairs])
         statuses = Counter(result.status for result in results)
         added, dropped = sum(result.added for result in results), sum(len(result.dropped) for result in results)
         counts = (len(results), statuses["ok"], statuses["invalid"], statuses["failed"], added, dropped)
@@ -207,9 +211,7 @@ class Evolver:
             async with self._slots:
                 return await self._kept(name, group, options, deadline)
         except _Unfit as error:
-            return RubricResult(
-                id=name, status=error.status, reason=error.reason, message=error.message, detail=error.detail
-            )
+            return RubricResult(id=name, status=error.status, reason=error.reason, message=str(error))
         except InvalidItem as error:
             return RubricResult(id=name, status="invalid", reason=error.reason, message=str(error))
         except RequestError as error:  # of the store
@@ -221,9 +223,7 @@ class Evolver:
         if options.buffer is None:
             return await step.run()
         if group.rubrics_types is not None or group.inactive_rubrics:
-            raise _Unfit(
-                "invalid", "bad_group", "a buffer keeps evolving and inactive rubrics; post the persistent ones"
-            )
+            raise _bad("a buffer keeps evolving and inactive rubrics; post the persistent ones")
         mark = blake2b(encode(group.prompt), digest_size=16).hexdigest()
         key = f"rubrics-{options.buffer}-{mark}"
         async with self._changes.setdefault(owned(key), asyncio.Lock()):
@@ -241,24 +241,16 @@ class Evolver:
         raise _Unfit("failed", "buffer_changed", "other requests changed this prompt's rubric; post it again")
 
 
+@dataclass(frozen=True, slots=True)
 class _Step:
     """One step of the rubric of one group."""
 
-    def __init__(
-        self,
-        engine: Engine,
-        panel: Panel | None,
-        name: str | int,
-        group: RubricGroup,
-        options: EvolveOptions,
-        deadline: float,
-    ) -> None:
-        self._engine = engine
-        self._panel = panel
-        self._name = name
-        self._group = group
-        self._options = options
-        self._deadline = deadline
+    engine: Engine
+    panel: Panel | None
+    name: str | int
+    group: RubricGroup
+    options: EvolveOptions
+    deadline: float
 
     async def run(self, state: _State | None = None) -> RubricResult:
         """The next rubric. `state`: what the buffer keeps; None: the request holds everything.
@@ -266,26 +258,28 @@ class _Step:
         Raises:
             _Unfit
         """
-        group, options = self._group, self._options
+        group, options = self.group, self.options
         entries, kinds, retired = _rubric(group, state)
         view = await asyncio.to_thread(shown, Group(responses=group.responses, prompt=group.prompt))
         if len(view.unread) == len(group.responses):
             raise _Unfit("invalid", "bad_messages", next(iter(view.unread.values())))
-        prompt, texts = _text(view.prompt), view.texts
+        prompt, texts = view.prompt, view.texts
+        if prompt is not None and not isinstance(prompt, str):
+            prompt = str(dialects.read(prompt))
         trials = _trials(entries, "rubrics", _verdicts(group))
         old = _trials(retired, "inactive_rubrics")
         proposals, detail = await self._proposed(prompt, texts, [*old, *trials])
         proposals = _written(proposals, entries)
         fresh, refused = await asyncio.to_thread(screened, proposals, [*trials, *old], prompt or "", texts)
-        named = list(zip(trials, kinds, strict=True))
-        persistent = [trial for trial, kind in named if kind == _PERSISTENT]
-        evolving = [trial for trial, kind in named if kind == _EVOLVING]
+        pairs = list(zip(trials, kinds, strict=True))
+        persistent = [trial for trial, kind in pairs if kind == _PERSISTENT]
+        evolving = [trial for trial, kind in pairs if kind == _EVOLVING]
         tried = await self._tried([*evolving, *fresh], prompt, texts)
         kept, dropped = settled(tried, options.min_spread, options.max_active)
         retired = [*retired, *(trial.entry for trial, why in dropped if not (trial.is_new and why == "over_bound"))]
         following = [*persistent, *kept]
         return RubricResult(
-            id=self._name,
+            id=self.name,
             status="ok",
             reason="evolved",
             rubrics=[trial.entry for trial in following],
@@ -301,23 +295,23 @@ class _Step:
         )
 
     async def _proposed(
-        self, prompt: str | None, texts: Sequence[str], others: Sequence[Trial]
+        self, prompt: str | None, texts: Sequence[str], existing: Sequence[Trial]
     ) -> tuple[list[Trial], dict[str, Any]]:
         """New criteria, and how they were asked for. Responses that speak to the judge are not shown, so that none can ask
         for a criterion; with fewer than two others, nothing is proposed.
         """
-        most = self._options.propose
+        most = self.options.propose
         replies = [text for text in texts if text and not guards.addresses_judge(text)]
         hidden = sum(map(bool, texts)) - len(replies)
         detail: dict[str, Any] = {"not_shown": hidden} if hidden else {}
         if not most or len(replies) < _FEWEST:
             return [], detail
-        if self._panel is None:
+        if self.panel is None:
             raise _Unfit("failed", "judge_not_configured", "no judge models are configured (setting judge_file)")
-        listed = {f"c{at}": other.text[:_SHOWN_CHARS] for at, other in enumerate(others[-_MOST_SHOWN:], 1)}
+        listed = {f"c{at}": other.text[:_SHOWN_CHARS] for at, other in enumerate(existing[-_MOST_SHOWN:], 1)}
         data = Data(prompt or None, criteria=listed or None, replies=replies)
         try:
-            vote = await self._vote(self._panel, Question(data, Context(most=most)))
+            vote = await self._vote(self.panel, Question(data, Context(most=most)))
         except InvalidItem as error:
             raise _Unfit("invalid", error.reason, str(error)) from error
         except JudgeFailure as error:
@@ -332,12 +326,12 @@ class _Step:
         return proposals, detail | {"prompt": _PROMPT, "votes": [vote.as_json()]}
 
     async def _vote(self, panel: Panel, question: Question) -> Vote:
-        options, profiles = self._options, panel.config.profiles
+        options, profiles = self.options, panel.config.profiles
         name = options.proposer or options.judge or panel.config.default_profile("criteria")
         profile = profiles.get(name or "")
         if profile is None:
             raise _Unfit("invalid", "unknown_judge", f"no profile {name!r}; there are {sorted(profiles)}")
-        deadline = min(self._deadline, asyncio.get_running_loop().time() + profile.deadline_s)
+        deadline = min(self.deadline, asyncio.get_running_loop().time() + profile.deadline_s)
         prompt, owner = panel.prompts[_PROMPT], owned("")
         ballot = await panel.ballot(
             profile, prompt, question, votes=1, deadline=deadline, use=options.cache, owner=owner
@@ -346,33 +340,34 @@ class _Step:
 
     async def _tried(self, trials: Sequence[Trial], prompt: str | None, texts: Sequence[str]) -> list[Trial]:
         """The criteria with the scores of each response. Those that have scores keep them."""
-        options = self._options
-        untried = {id(trial): f"e{at}" for at, trial in enumerate(trials) if len(trial.judged) < _FEWEST}
+        options = self.options
+        untried = [trial for trial in trials if len(trial.judged) < _FEWEST]
         judged = [at for at, text in enumerate(texts) if text]
         if not (untried and options.measure and judged):
             return list(trials)
-        listed = [{"id": untried[id(trial)], "text": trial.text} for trial in trials if id(trial) in untried]
+        listed = [{"id": f"e{at}", "text": trial.text} for at, trial in enumerate(untried)]
         params = encode({"mode": "criteria", "criteria": listed, "judge": options.judge})
         items = [ScoreItem(texts[at], verifier="judge", prompt=prompt, params=msgspec.Raw(params)) for at in judged]
-        batch = BatchRequest(items, {}, options.cache, False, self._deadline, False)
-        results = (await self._engine.score(batch)).results
+        batch = BatchRequest(items, {}, options.cache, False, self.deadline, False)
+        results = (await self.engine.score(batch)).results
         rows: dict[int, dict[str, float]] = {at: {} for at in range(len(texts))}
         rows |= {at: _scores(result) for at, result in zip(judged, results, strict=True)}
         if sum(map(bool, rows.values())) < min(_FEWEST, len(judged)):
             first = next(result for result in results if not _scores(result))
             status: Status = "invalid" if first.status == "invalid" else "failed"
             raise _Unfit(status, first.reason, str(first.detail.get("message", "")))
-        return [
-            replace(trial, scores=[rows[at].get(untried[id(trial)]) for at in rows]) if id(trial) in untried else trial
-            for trial in trials
-        ]
+        scored = {
+            id(trial): replace(trial, scores=[rows[position].get(f"e{at}") for position in rows])
+            for at, trial in enumerate(untried)
+        }
+        return [scored.get(id(trial), trial) for trial in trials]
 
 
 def _rubric(group: RubricGroup, state: _State | None) -> tuple[list[Criterion], list[Kind], list[Criterion]]:
     """The criteria in use, the kind of each, and the retired ones."""
     kinds: list[Kind] = list(group.rubrics_types or (_PERSISTENT,) * len(group.rubrics))
     if len(kinds) != len(group.rubrics):
-        raise _Unfit("invalid", "bad_group", f"rubrics_types: expected {len(group.rubrics)}, found {len(kinds)}")
+        raise _bad(f"rubrics_types: expected {len(group.rubrics)}, found {len(kinds)}")
     if state is None:
         return group.rubrics, kinds, group.inactive_rubrics
     return [*group.rubrics, *state.evolving], [*kinds, *(_EVOLVING,) * len(state.evolving)], state.inactive
@@ -382,7 +377,7 @@ def _verdicts(group: RubricGroup) -> list[dict[str, float]]:
     """The known scores of each response, by the id of the criterion."""
     verdicts = group.verdicts or [None] * len(group.responses)
     if len(verdicts) != len(group.responses):
-        raise _Unfit("invalid", "bad_group", f"verdicts: expected {len(group.responses)}, found {len(verdicts)}")
+        raise _bad(f"verdicts: expected {len(group.responses)}, found {len(verdicts)}")
     return [{row.id: row.score for row in rows or ()} for rows in verdicts]
 
 
@@ -393,15 +388,22 @@ def _trials(entries: Sequence[Criterion], field: str, verdicts: Sequence[Mapping
     try:
         rubric = rubrics.find(entries)
         read = [
-            criteria.Criterion.model_validate(each) for each in (rubric.criteria if rubric else criteria.read(entries))
+            criteria.Criterion.model_validate(fields)
+            for fields in (rubric.criteria if rubric else criteria.read(entries))
         ]
     except ValueError as error:
-        raise _Unfit("invalid", "bad_group", f"{field}: {error}"[:_MESSAGE_CHARS]) from error
+        raise _bad(f"{field}: {error}") from error
     if len(read) != len(entries):
-        raise _Unfit("invalid", "bad_group", f"{field}: expected criteria that are judged one by one")
+        raise _bad(f"{field}: expected criteria that are judged one by one")
     return [
-        Trial(entry, each.text, each.name or "", each.weight, [scores.get(each.id) for scores in verdicts])
-        for entry, each in zip(entries, read, strict=True)
+        Trial(
+            entry,
+            criterion.text,
+            criterion.name or "",
+            criterion.weight,
+            [scores.get(criterion.id) for scores in verdicts],
+        )
+        for entry, criterion in zip(entries, read, strict=True)
     ]
 
 
@@ -412,16 +414,10 @@ def _written(proposals: Sequence[Trial], entries: Sequence[Criterion]) -> list[T
     written = [replace(t, entry={"title": t.title, text: t.text, weight: t.weight}) for t in proposals]
     together_read = _trials([*entries, *(trial.entry for trial in written)], "rubrics")[len(entries) :]
     if [(trial.text, trial.weight) for trial in together_read] != [(trial.text, trial.weight) for trial in written]:
-        raise _Unfit(
-            "invalid", "bad_group", "rubrics: this form takes no new criteria; post title, description and weight"
-        )
+        raise _bad("rubrics: this form takes no new criteria; post title, description and weight")
     return written
 
 
 def _scores(result: Result) -> dict[str, float]:
     """The score of each criterion of a verdict; none if it was not judged."""
     return {row["id"]: row["score"] for row in result.detail.get("criteria", ())} if result.status == "ok" else {}
-
-
-def _text(prompt: str | list[Message] | None) -> str | None:
-    return prompt if prompt is None or isinstance(prompt, str) else str(dialects.read(prompt))

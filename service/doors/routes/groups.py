@@ -115,11 +115,7 @@ async def decode_rubrics(
 ) -> tuple[EvolveOptions, Sequence[AnyGroup]]:
     """The same as `decode` for groups with rubrics."""
     options: EvolveOptions
-    if raws is None:
-        envelope = await _parsed(_evolve_envelopes, body, [])
-        options, raws = envelope, envelope.groups
-    else:
-        options = await _parsed(_evolve_options, body or b"{}", ["options"])
+    options, raws = await _opened(_evolve_envelopes, _evolve_options, body, raws)
     return options, await _decoded(raws, _rubric_groups, MAX_GROUPS, max_members, WHOLE_BYTES)
 
 
@@ -137,14 +133,23 @@ async def decode(
         BadRequest, Unprocessable, TooLarge
     """
     options: GroupOptions
-    if raws is None:
-        envelope = await _parsed(_envelopes, body, [])
-        options, raws = msgspec.structs.replace(envelope, groups=[]), envelope.groups
-    else:
-        options = await _parsed(_options, body or b"{}", ["options"])
+    options, raws = await _opened(_envelopes, _options, body, raws)
     if options.method == "rewards":
         return options, await _decoded(raws, _reward_groups, advantages.MAX_GROUPS, MAX_REWARDS, MAX_GROUP_BYTES)
     return options, await _decoded(raws, _groups, MAX_GROUPS, max_members, WHOLE_BYTES)
+
+
+async def _opened(
+    envelopes: msgspec.json.Decoder[Any],
+    options: msgspec.json.Decoder[Any],
+    body: bytes,
+    raws: Sequence[msgspec.Raw] | None,
+) -> tuple[Any, Sequence[msgspec.Raw]]:
+    """The options, and the JSON of each group."""
+    if raws is not None:
+        return await _parsed(options, body or b"{}", ["options"]), raws
+    envelope = await _parsed(envelopes, body, [])
+    return msgspec.structs.replace(envelope, groups=[]), envelope.groups
 
 
 async def _decoded_rewards(body: bytes) -> tuple[GroupOptions, Sequence[AnyGroup]]:

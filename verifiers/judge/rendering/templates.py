@@ -14,18 +14,8 @@ from typing import Final
 
 from verifiers.judge.schemas import SCHEMAS
 
-SLOTS: Final = (
-    "question",
-    "principle",
-    "reference",
-    "response",
-    "response_a",
-    "response_b",
-    "criteria",
-    "steps",
-    "replies",
-)
 _ANSWERS: Final = frozenset({"response", "response_a", "steps", "replies"})
+SLOTS: Final = ("question", "principle", "reference", "response_b", "criteria", *sorted(_ANSWERS))
 _SLOT: Final = re.compile(r"\{\{([a-z_]+)(\??)\}\}")
 _REFERENCE: Final = re.compile(r"[a-z0-9_]{1,60}@[0-9]{1,6}")
 
