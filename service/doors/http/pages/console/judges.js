@@ -134,7 +134,7 @@ function evaluation(each) {
   return card(each.profile, null, [
     ["Rows", `${each.judged} of ${each.rows} judged, mode ${each.mode}${Object.keys(each.not_judged).length ? `; not judged: ${counted(each.not_judged)}` : ""}`],
     ...figures.map(([name, [label, about]]) => [label, [make("strong", {}, figure(each[name])), make("span", { class: "about" }, ` ${about}`)]]),
-    ["Of a call", `${number(each.tokens, "tokens")}, ${number(each.seconds, "s")}, ${each.cost === null ? "cost not known" : `cost ${each.cost.toPrecision(3)}`}`],
+    ["Of a call", `${number(each.tokens, "tokens")}, ${each.seconds === null ? "time not known" : said(each.seconds, "s")}, ${each.cost === null ? "cost not known" : `cost ${each.cost.toPrecision(3)}`}`],
     ["Measured", each.at ? new Date(each.at * 1000).toLocaleString() : "not known when"],
   ]);
 }
@@ -148,11 +148,11 @@ async function showReport() {
   if (!file) return;
   let parts;
   try {
-    parts = evaluations(JSON.parse(await file.text()));
+    parts = JSON.parse(await file.text()).map(evaluation);
   } catch {
     parts = [make("p", { class: "failed" }, `${file.name} is not a report: expected what rewardline judges evaluate --json prints.`)];
   }
-  byId("reported").replaceChildren(...parts);
+  byId("reported").replaceChildren(make("div", { class: "cards" }, parts));
 }
 
 const BOXES = {
