@@ -17,11 +17,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import msgspec
+from propcache.api import cached_property
 from pydantic import BaseModel, ConfigDict
 
 from sandbox.base import Sandbox
@@ -92,7 +92,13 @@ def clip(text: str | None) -> str | None:
 class Params(BaseModel):
     """A verifier's parameters, `reference` among them; unknown names and NaN are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        allow_inf_nan=False,
+        use_attribute_docstrings=True,
+        ignored_types=(cached_property,),  # propcache's, which has no lock and takes a third of the time
+    )
 
     turn: Turn = "last"
     """The turn that is judged, of a response that is messages: the last one, all, or one by its number from 1.

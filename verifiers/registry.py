@@ -10,12 +10,13 @@ import hashlib
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from propcache.api import cached_property
 
 import verifiers
 from verifiers.base import Example, InvalidItem, Params, Resources, Verifier

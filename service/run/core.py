@@ -52,6 +52,7 @@ from verifiers.judge.config import BadJudges
 from verifiers.judge.endpoints import BadKey
 from verifiers.judge.panel import Panel
 from verifiers.judge.rendering.templates import BrokenPrompt
+from verifiers.math import units
 
 if TYPE_CHECKING:
     from service.cache.redis_cache import RedisCache  # its library is loaded only where there is a Redis
@@ -194,6 +195,7 @@ async def begin_core(settings: Settings, *, idle_boxes: bool = True) -> AsyncIte
         stack.push_async_callback(workers.stop)
         await workers.begin()  # early: their zygote imports while this process does the rest
         commitment.load()
+        units.load()
         memory.find_libraries()
         stack.push_async_callback(boxes.stop)
         if idle_boxes:

@@ -140,6 +140,11 @@ def _at_least_zero(number: mpmath.mpf) -> mpmath.mpf:
     return number
 
 
+def _root(number: mpmath.mpf, degree: int) -> mpmath.mpf:
+    """A root has half or a third of the digits that its radicand has behind the point: of rounding it makes a value."""
+    return number and mpmath.sign(number) * mpmath.root(abs(_not_small(number)), degree)
+
+
 def _no_larger(number: mpmath.mpf) -> mpmath.mpf:
     if abs(number) > mpmath.log(_largest()):
         raise Undefined
@@ -154,8 +159,8 @@ _OPERATIONS: Mapping[str, Callable[..., mpmath.mpf]] = {
     "^": _power,
     "neg": lambda number: -number,
     "square": lambda number: number * number,
-    "sqrt": lambda number: mpmath.sqrt(_at_least_zero(number)),
-    "cbrt": lambda number: mpmath.sign(number) * mpmath.root(abs(number), 3),
+    "sqrt": lambda number: _root(_at_least_zero(number), 2),
+    "cbrt": lambda number: _root(number, 3),
     "abs": abs,
     "!": mpmath.factorial,
     "sin": mpmath.sin,

@@ -17,9 +17,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from itertools import islice
 from typing import Final, Literal
+
+from propcache.api import cached_property
 
 from memory import remember
 from verifiers.chemistry import notation

@@ -5,7 +5,9 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from enum import StrEnum
-from functools import cache, cached_property
+from functools import cache
+
+from propcache.api import cached_property
 
 from memory import forgets, remember
 from verifiers.commitment.contrasts import contrasts

@@ -1,8 +1,8 @@
 """The parameters of `math`: the reference, and how closely the answer must match it."""
 
-from functools import cached_property
 from typing import Annotated, Any
 
+from propcache.api import cached_property
 from pydantic import AfterValidator, ConfigDict, Field, StrictFloat, StrictInt, StrictStr
 
 from verifiers.base import Params

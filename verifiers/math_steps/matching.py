@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+
+from propcache.api import cached_property
 
 from memory import remember
 from verifiers.math import limits, values

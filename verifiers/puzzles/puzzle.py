@@ -14,8 +14,9 @@ The check takes a fixed number of steps, and costs right answers nothing.
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
+
+from propcache.api import cached_property
 
 from sandbox.workers import Workers
 from verifiers import commitment

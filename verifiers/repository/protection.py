@@ -8,8 +8,9 @@ import posixpath
 import re
 import sys
 from collections.abc import Iterable
-from functools import cached_property
 from typing import Final
+
+from propcache.api import cached_property
 
 from verifiers.repository.diffs import Broken, sections
 from verifiers.repository.globs import matches

@@ -10,9 +10,9 @@ doubles are refused; `$ref` never fetches anything. A schema with look-around in
 """
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
+from propcache.api import cached_property
 from pydantic import AliasChoices, ConfigDict, Field
 
 from sandbox.workers import Workers

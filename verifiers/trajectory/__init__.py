@@ -24,10 +24,10 @@ that are neither text nor call is invalid, too.
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Annotated, Any, Literal
 
 import msgspec
+from propcache.api import cached_property
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from sandbox.workers import Workers

@@ -1,7 +1,7 @@
 """The definitions of units: the exact size of each in base units, and the words with several senses."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -45,12 +45,17 @@ def product_of(atoms: Mapping[str, int]) -> Scale:
     return Scale(rational, pi, {base: power for base, power in dimension.items() if power})
 
 
+def powers_of(factors: Iterable[str]) -> dict[str, int]:
+    """The exponents of units, as `units.yaml` writes them: `lb`, `m`, `s-2`."""
+    return {match["name"]: int(match["exponent"] or 1) for match in map(_POWER.fullmatch, factors) if match}
+
+
 def _size(text: str) -> Scale:
     """One of a unit, as `units.yaml` writes it: `1/180 pi rad`, `9.80665 lb m s-2`."""
-    number, *powers = text.split()
-    pairs = [(match["name"], int(match["exponent"] or 1)) for match in map(_POWER.fullmatch, powers) if match]
-    known = product_of({name: exponent for name, exponent in pairs if name in ATOMS})
-    bases = {name: exponent for name, exponent in pairs if name not in ATOMS}
+    number, *factors = text.split()
+    powers = powers_of(factors)
+    known = product_of({name: exponent for name, exponent in powers.items() if name in ATOMS})
+    bases = {name: exponent for name, exponent in powers.items() if name not in ATOMS}
     pi = bases.pop("pi", 0)
     return Scale(Fraction(number) * known.rational, known.pi + pi, {**known.dimension, **bases})
 

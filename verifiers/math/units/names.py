@@ -1,26 +1,22 @@
 """The names of units: symbols, English names with plurals and prefixes, Chinese and Japanese names."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 from verifiers import cldr
 from verifiers.commitment.cues import listed, vocabulary
 from verifiers.commitment.latex import split
-from verifiers.math.units.definitions import ATOMS, UNITS
+from verifiers.math.units.definitions import ATOMS, UNITS, powers_of
 from verifiers.math.units.nouns import is_noun
 
 _SHORT = 4
-_LOCAL = {
-    word: atoms
-    for word, atoms in cldr.UNITS.items()
-    if (len(word) > _SHORT or word not in vocabulary()) and not is_noun(word)
-}
-"""The names of other languages, without those short words that have a meaning of their own around an answer."""
 _SENSE_NAMES = {"cent": "cents", "penny": "pennies", "分": "", "¥": ""}
 
 
-def _name_table() -> dict[str, Mapping[str, int]]:
-    """The names of units, in which case does not count."""
-    table: dict[str, Mapping[str, int]] = {**_LOCAL, "unit": {"unit": 1}, "units": {"unit": 1}, "单位": {"unit": 1}}
+@cache
+def names() -> Mapping[str, Mapping[str, int]]:
+    """The names of units and of products of units, in which case does not count."""
+    table: dict[str, Mapping[str, int]] = {**_local(), "unit": {"unit": 1}, "units": {"unit": 1}, "单位": {"unit": 1}}
     for symbol, (_, names, prefixes) in UNITS["prefixed"].items():
         for name in names.split():
             plurals = (name, f"{name}s", f"{name[:-1]}ies" if name.endswith("y") else f"{name}es")
@@ -36,7 +32,17 @@ def _name_table() -> dict[str, Mapping[str, int]]:
         table |= {spelling: {atom: 1} for spelling in (atom, *spellings.split())}
     for word in [word for word, atoms in table.items() if "\u4e00" <= word[0] <= "\u9fff" and "m" in next(iter(atoms))]:
         table |= {f"平方{word}": _raised_atoms(table[word], 2), f"立方{word}": _raised_atoms(table[word], 3)}
-    return table
+    return table | {name: powers_of(factors.split()) for name, factors in UNITS["products"].items()}
+
+
+def _local() -> Mapping[str, Mapping[str, int]]:
+    """The names of other languages, without those short words that have a meaning of their own around an answer."""
+    of_answers = vocabulary()
+    return {
+        word: atoms
+        for word, atoms in cldr.UNITS.items()
+        if (len(word) > _SHORT or word not in of_answers) and not is_noun(word)
+    }
 
 
 def _raised_atoms(atoms: Mapping[str, int], exponent: int) -> dict[str, int]:
@@ -73,5 +79,3 @@ PER = listed("rates") | {"每"}
 """Words for a division: "per", "pro"."""
 FOLDED = _folded_symbols()
 """Symbols in the wrong case."""
-NAMES = _name_table()
-"""Names of single units."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from memory import remember
 from verifiers.commitment.amounts import is_counted
 from verifiers.commitment.latex import split
-from verifiers.math.units.definitions import ATOMS, UNITS
-from verifiers.math.units.names import FOLDED, NAMES, PER, SYMBOLS, parted
+from verifiers.math.units.definitions import ATOMS
+from verifiers.math.units.names import FOLDED, PER, SYMBOLS, names, parted
 from verifiers.math.units.notation import BLANKS, plain, tokenized, written
 from verifiers.math.units.nouns import chinese_noun, is_plain, noun
 
@@ -242,7 +242,7 @@ def _units(words: Sequence[str]) -> list[dict[str, int]] | None:
 
 def _named(name: str) -> dict[str, int] | None:
     """The unit with a name. Case counts for a symbol if another one differs in case only, as in mW and MW."""
-    atoms = SYMBOLS.get(name) or _NAMES.get(name.casefold()) or _folded(name)
+    atoms = SYMBOLS.get(name) or names().get(name.casefold()) or _folded(name)
     return None if atoms is None else dict(atoms)
 
 
@@ -282,11 +282,3 @@ _MERGED: Mapping[str, Mapping[str, int]] = {
     "W·h": {"Wh": 1}, "h·kW": {"kWh": 1}, "MW·h": {"MWh": 1}, "ft·lb": {"ft": 1, "lbf": 1},
 }  # fmt: skip
 """Products with a name of their own; the pound in a foot-pound is one of force."""
-
-
-def _spellings_of_products() -> dict[str, Mapping[str, int]]:
-    return {name: _Reading(tokenized(unit) or ()).product() for name, unit in UNITS["products"].items()}
-
-
-_NAMES = dict(NAMES)
-_NAMES |= _spellings_of_products()

@@ -15,10 +15,10 @@ import re
 import string
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 from typing import Final
 
 import regex
+from propcache.api import cached_property
 
 from memory import remember
 from verifiers.caseless import caseless

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
-from functools import cached_property
 from hashlib import blake2b
+
+from propcache.api import cached_property
 
 from memory import Store, remember
 from verifiers import commitment

@@ -4,7 +4,8 @@ import re
 
 from verifiers import commitment
 from verifiers.commitment import amounts
-from verifiers.math.units.names import NAMES, SYMBOLS
+from verifiers.math.units.names import SYMBOLS
+from verifiers.math.units.names import names as unit_names
 from verifiers.rules.numeric import scales
 
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
@@ -128,7 +129,7 @@ def _is_of_a_unit(head: str, power: re.Match[str]) -> bool:
         return True
     for _ in range(_MAX_UNITS):
         unit = _UNIT_AT_END.search(head)
-        if unit is None or not (unit["word"] in SYMBOLS or unit["word"].lower() in NAMES):
+        if unit is None or not (unit["word"] in SYMBOLS or unit["word"].lower() in unit_names()):
             return False
         head = head[: unit.start()]
         between = _BETWEEN_UNITS.search(head)

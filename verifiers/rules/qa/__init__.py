@@ -20,11 +20,11 @@ stricter metric.
 import re
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cached_property
 from itertools import chain
 from typing import Annotated, Any, Literal
 
 import msgspec
+from propcache.api import cached_property
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from sandbox.workers import Workers

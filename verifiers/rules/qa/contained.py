@@ -12,7 +12,8 @@ from memory import remember
 from verifiers.commitment.affirmed import OPPOSITE, Outcome, affirms, is_or, is_short, is_stuffed, says_truth
 from verifiers.commitment.folding import visible
 from verifiers.commitment.spans import Span
-from verifiers.math.units.names import NAMES, SYMBOLS
+from verifiers.math.units.names import SYMBOLS
+from verifiers.math.units.names import names as unit_names
 from verifiers.rules.qa.words import Normalise, has_cjk, unaccented
 
 _TOKEN = re.compile(
@@ -264,7 +265,7 @@ _tokens_again = remember(4)(_tokens)
 
 def _unit(word: str) -> str | None:
     """The form of the name of a unit, which is no word; None for other words."""
-    atoms = SYMBOLS.get(word) or NAMES.get(word.casefold())
+    atoms = SYMBOLS.get(word) or unit_names().get(word.casefold())
     return f" {next(iter(atoms))}" if atoms is not None and list(atoms.values()) == [1] else None
 
 

@@ -25,9 +25,9 @@ limits queries as `database` does. A query that exceeds a limit is wrong; a refe
 import hashlib
 import re
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Annotated, Any
 
+from propcache.api import cached_property
 from pydantic import Field
 
 from memory import Store

@@ -18,9 +18,9 @@ false and aliases have no limit.
 """
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Annotated, Any, Literal
 
+from propcache.api import cached_property
 from pydantic import AliasChoices, ConfigDict, Field, model_validator
 
 from sandbox.workers import Workers

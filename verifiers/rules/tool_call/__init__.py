@@ -24,11 +24,11 @@ on the order of calls, 1 is not true, and if no call is wanted, a response witho
 """
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from itertools import zip_longest
 from typing import Any, Literal
 
 import msgspec
+from propcache.api import cached_property
 from pydantic import Field, model_validator
 
 from sandbox.workers import Workers

@@ -16,8 +16,9 @@ not a call.
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
+
+from propcache.api import cached_property
 
 from verifiers.rules.documents import Unreadable, read_json
 

@@ -1,8 +1,9 @@
 """Reads arguments that are written as bare text inside elements."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
+
+from propcache.api import cached_property
 
 from verifiers.rules.documents import Unreadable, read_json
 from verifiers.rules.tool_call import pythonic

@@ -14,8 +14,9 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Final, Literal
+
+from propcache.api import cached_property
 
 from verifiers.rules.tool_call.calls import MAX_CALLS, Call, Malformed
 from verifiers.rules.tool_call.raw import Raw
