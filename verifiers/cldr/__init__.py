@@ -20,7 +20,7 @@ SCALES: Final[Mapping[str, Mapping[str, int]]] = _meanings("scales")
 MONTHS: Final[Mapping[str, int]] = _meanings("months")
 _MORE = {
     "g": "граммов gam", "kg": "килограммов", "h": "ora ore uur uren jam giờ година години годин", "min": "хвилин хвилини phút menit",
-    "day": "día dia giorno dni", "month": "mes mese mois", "atm": "атм", "mol": "моль",
+    "day": "día dia giorno dni dní dnů nap napok 일", "month": "mes mese mois", "atm": "атм", "mol": "моль", "degree": "grad 도",
 }  # fmt: skip
 SHORT_UNITS: Final = {name: {symbol: 1} for symbol, names in _MORE.items() for name in names.split()}
 """Names of units that CLDR lacks, or that are too short to be taken from it."""

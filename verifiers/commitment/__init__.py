@@ -77,7 +77,7 @@ from verifiers.commitment.folding import fold
 from verifiers.commitment.groups import committed
 from verifiers.commitment.json_fields import without_other_fields
 from verifiers.commitment.labels import names_several
-from verifiers.commitment.lines import clause_end, last_announced
+from verifiers.commitment.lines import announced_last, clause_end, last_announced
 from verifiers.commitment.links import names_alternatives
 from verifiers.commitment.markup import without_html, without_struck
 from verifiers.commitment.mentions import (
@@ -119,6 +119,7 @@ __all__ = [
     "Segment",
     "Think",
     "alternative_to",
+    "announced_last",
     "corrected",
     "extract",
     "final_segment",

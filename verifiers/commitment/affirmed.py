@@ -26,6 +26,8 @@ _LIMITS = frozenset([Kind.BOUND, Kind.ASIDE])
 _MOST_WORDS = 16
 """The largest number of words of an answer that is only names."""
 _MAX_VERB_WORDS = 3
+_MAX_LAST_WORDS = 12
+"""The words, or characters of a script without spaces, from a mention to the verb that ends its sentence."""
 _PAUSES = frozenset(",;:，；：、—–(（")
 
 
@@ -264,7 +266,8 @@ def _is_denied_subject(sentence: Sentence, first: int, stop: int) -> bool:
     if start and sentence.words[start - 1].text in _PAUSES:
         return _is_denied_verb(sentence, stop)
     if start:
-        return _is_relative_of(sentence, start, stop, is_before=True)
+        is_last = len(sentence.words) - stop <= _MAX_LAST_WORDS and _ends_in_denial(sentence, stop)
+        return is_last or _is_relative_of(sentence, start, stop, is_before=True)
     is_denied = _is_denied_verb(sentence, stop) or _has_denial(sentence, stop) or _ends_in_denial(sentence, stop)
     return is_denied or _refuses(sentence, stop) or _is_relative_of(sentence, stop, stop, is_before=False)
 
@@ -308,7 +311,12 @@ def _is_denied_verb(sentence: Sentence, stop: int) -> bool:
     if not suffix or sentence.text[suffix[0].start].isupper():
         return False
     is_description = bool(between) and sentence.begins(stop, Kind.IS)
-    return not is_description or suffix[0].text == "the"
+    if not is_description or suffix[0].text == "the":
+        return True
+    return any(sentence.ends(denial.stop + size) for size in range(1, _MAX_PREDICATE_WORDS + 1))  # "was not involved"
+
+
+_MAX_PREDICATE_WORDS = 2
 
 
 def _has_denial(sentence: Sentence, stop: int) -> bool:
@@ -318,11 +326,16 @@ def _has_denial(sentence: Sentence, stop: int) -> bool:
         word = phrase[index].text
         if word in _PAUSES or word[0].isdigit():
             return False
-        is_beside = index == stop or not word.isascii() or index == len(phrase) - 1
+        is_clear = len(word) >= _CLEAR_LETTERS or not word.isascii()
+        is_beside = index == stop or is_clear or index == len(phrase) - 1
         if word in listed("verb_denials") and is_beside:
-            successor = phrase[index + 1] if index + 1 < len(phrase) else None
+            successor = next((other for other in phrase[index + 1 :] if other.text not in "'’"), None)
             return successor is None or (successor.text[0].isalpha() and not sentence.text[successor.start].isupper())
     return False
+
+
+_CLEAR_LETTERS = 4
+"""Shorter words that deny are other words in other languages: "no", "ne", "ei"."""
 
 
 def _ends_in_denial(sentence: Sentence, stop: int) -> bool:

@@ -131,7 +131,7 @@ def is_counted(suffix: str) -> bool:
         return True
     if _operators("operators").match(suffix) or terms[0].casefold() in single(Kind.JOINS) - _ARTICLES:
         return False
-    if suffix.isascii():
+    if suffix.isascii() or suffix.strip(" .") in cldr.UNITS:
         return True
     phrase = words(suffix)
     signals = cues(phrase)

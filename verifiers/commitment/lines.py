@@ -71,6 +71,13 @@ def last_announced(text: str, start: int, end: int) -> Span | None:
     return span if span[0] < span[1] and not any(map(str.isalnum, text[span[1] : end])) else None
 
 
+def announced_last(text: str, start: int, end: int) -> Span | None:
+    """The words behind the last announcement, also if they deny: "Answer: That is wrong."; None if nothing is announced."""
+    announced = announcements(text, start, end)
+    span = trim(text, *content(text, announced[-1], end)) if announced else (start, start)
+    return span if span[0] < span[1] else None
+
+
 def _only_concludes(sentence: Sentence) -> bool:
     """Whether the words below a heading only lead to the next announcement: "**Answer** Therefore, the"."""
     led = {index for cue in sentence.cues if cue.kind in _CONCLUDES for index in range(cue.first, cue.stop)}

@@ -664,7 +664,7 @@ def states_number(sentence: Sentence) -> bool:
     if len(numbers) != 1 or text[0].islower():
         return False
     start, stop = numbers[0].span()
-    plain = [word.start - sentence.start for word in sentence.words if word.text.isalpha()]
+    plain = [word.start - sentence.start for word in sentence.words if word.text[0].isalpha()]
     is_led = len(plain) >= _FEWEST_WORDS and plain[_FEWEST_BEFORE - 1] < start
     if not is_led or not sentence.kinds.isdisjoint(_UNSETTLED) or ends_in_denial(text):
         return False
@@ -674,7 +674,7 @@ def states_number(sentence: Sentence) -> bool:
 
 
 _NUMBER = re.compile(NUMBER)
-_FEWEST_WORDS, _FEWEST_BEFORE = 4, 2
+_FEWEST_WORDS, _FEWEST_BEFORE = 3, 2
 _UNSETTLED = _OPEN | {Kind.WRONG, Kind.BACK, Kind.NO, Kind.BUT}
 
 

@@ -4,15 +4,18 @@ A text that says both has no truth value. Of denials only "not true" means no.
 """
 
 import unicodedata
+from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import islice
 
 from verifiers.commitment.contrasts import denials
-from verifiers.commitment.cues import Kind, listed
+from verifiers.commitment.cues import Kind, languages, listed, words
 from verifiers.commitment.folding import visible
 from verifiers.commitment.letters import LETTERS
-from verifiers.commitment.retraction import Slot, Verdict, judged
+from verifiers.commitment.retraction import Slot, Verdict, judged, pronouns
 from verifiers.commitment.spans import Span
 from verifiers.commitment.stance import Sentence, sentences
+from verifiers.commitment.wording import single
 
 YES, NO, IN_PART = listed("truth"), listed("untruth"), listed("in_part")
 _LETTERS = {"t": True, "f": False, "y": True, "n": False}
@@ -34,7 +37,7 @@ def leading(text: str) -> tuple[str, str] | None:
 
 def truth(text: str) -> bool | None:
     """The truth value of a short text; None if it says both or neither, or denies it."""
-    text = unicodedata.normalize("NFKC", visible(text)).casefold().strip(_EDGES)
+    text = unicodedata.normalize("NFKC", visible(text)).lower().replace("i\u0307", "i").strip(_EDGES)
     if text in _LETTERS:
         return _LETTERS[text]
     if text in listed("assents") or text in listed("dissents"):
@@ -71,10 +74,9 @@ def judgement_of(sentence: Sentence) -> bool | None:
     A denial needs no subject: "Non è vero", "Nicht wahr".
     """
     start = sentence.past_cue(0, Kind.SO)
-    noun = sentence.past_cue(start, Kind.THE)
-    is_named = noun < len(sentence.words) and sentence.words[noun].text in listed("claims")
-    text = sentence.shown(noun + 1 if is_named else start, len(sentence.words))
-    statement = Sentence(f"that {text}" if is_named else text, 0, len(text) + (len("that ") if is_named else 0), "")
+    stop, subject = _claim(sentence, start) or (start, "")
+    text = f"{subject} {sentence.shown(stop, len(sentence.words))}".lstrip()
+    statement = Sentence(text, 0, len(text), "")
     clause = judged(statement, 0, len(statement.words))
     if clause is None or not clause.slots <= _JUDGING or (Slot.NO in clause.slots and clause.names_answer):
         return None
@@ -85,6 +87,35 @@ def judgement_of(sentence: Sentence) -> bool | None:
     return {Verdict.AFFIRMS: True, Verdict.REJECTS: False}.get(clause.verdict)
 
 
+def _claim(sentence: Sentence, start: int) -> tuple[int, str] | None:
+    """The end of a noun for what was claimed, and the pronoun for it in its language: "the statement" is "that", この記述 is これ."""
+    texts = [word.text for word in sentence.words[start : start + _MAX_CLAIM_WORDS]]
+    for index, text in enumerate(texts):
+        for phrase, subject in _claims().get(text, ()):
+            if texts[index : index + len(phrase)] == phrase and _leads_to_claim(sentence, start, start + index):
+                return start + index + len(phrase), subject
+    return None
+
+
+def _leads_to_claim(sentence: Sentence, start: int, stop: int) -> bool:
+    """Whether only an article or a pronoun stands there: "the", "l'", この, "То"."""
+    stop -= stop > start and sentence.words[stop - 1].text == "'"
+    text = sentence.text[sentence.words[start].start : sentence.words[stop - 1].end] if stop > start else ""
+    return not text or sentence.past_cue(start, Kind.THE) == stop or text in pronouns() or text in single(Kind.THE)
+
+
+@cache
+def _claims() -> Mapping[str, Sequence[tuple[list[str], str]]]:
+    """The nouns of all languages by their first words, each with a pronoun of its language."""
+    table: dict[str, list[tuple[list[str], str]]] = {}
+    for lexicon in languages().values():
+        for noun in lexicon.get("claims", ()):
+            phrase = [word.text for word in words(noun)]
+            table.setdefault(phrase[0], []).append((phrase, lexicon["verdict"]["this"][0]))
+    return table
+
+
+_MAX_CLAIM_WORDS = 12
 _DENYING = frozenset([Slot.NOT, Slot.NO])
 _JUDGING = frozenset([Slot.THIS, Slot.RIGHT, Slot.WRONG, Slot.FILLER]) | _DENYING
 

@@ -10,6 +10,8 @@ CELESTIAL_STEMS = "甲乙丙丁戊己庚辛壬癸"
 _WITHOUT_LOOK_ALIKES = ("أبجدهوزحطي", "কখগঘঙচছজঝঞ", "कखगघङचछजझञ")
 PLACES = (CELESTIAL_STEMS, *_WITHOUT_LOOK_ALIKES, "ا")
 """Letters that name an option by its place, whatever its label is, because no other script uses them."""
+AND = "و"
+"""The Arabic letter that is a word, too."""
 _LABELS_OF_SCRIPTS = (
     CELESTIAL_STEMS,
     "АБВГДЕЖЗИК",

@@ -7,6 +7,7 @@ and the expressions here are the same for all.
 """
 
 import re
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain, groupby, islice
 from typing import Final, NamedTuple
@@ -14,7 +15,7 @@ from typing import Final, NamedTuple
 from memory import remember
 from verifiers.caseless import caseless
 from verifiers.commitment.spans import Span
-from verifiers.rules.multiple_choice.scripts import CIRCLED, ORDINAL_HAN, ORDINALS, PLACE_NOUNS, PLACES
+from verifiers.rules.multiple_choice.scripts import AND, CIRCLED, ORDINAL_HAN, ORDINALS, PLACE_NOUNS, PLACES
 from verifiers.sightings import Scan
 
 
@@ -102,6 +103,12 @@ def _has_edges(char: str) -> bool:
     return char.isalnum() and not "\u3040" <= char <= "\u9fff"
 
 
+def _is_of_word(char: str) -> bool:
+    """Whether a character is a letter, a digit, or a vowel sign: the last letter of সঠিক is no label."""
+    return char.isalnum() or (char >= _FIRST_MARK and unicodedata.category(char)[0] == "M")
+
+
+_FIRST_MARK: Final = "\u0300"
 _PARTICLE: Final = re.compile(r"(?:입니다|이다|이에요|예요|임|[은는이가을를])(?![가-힣])")
 """What stands behind a Korean noun without a space and is not part of it."""
 _LEADS_INTO_NUMBER: Final = re.compile(r"(?:\d[.,]|[-−+/^×÷]|\d\*)\Z")
@@ -111,12 +118,12 @@ _NUMBER_GOES_ON: Final = re.compile(r"[.,]\d|\s?[-−+/^×÷%°√π]|\s?\*\s?\d
 def _stands_alone(name: _Name, text: str, start: int, end: int, limit: int) -> bool:
     """Whether a name is not a part of a longer word, number or formula."""
     if name.before:
-        if start and text[start - 1].isalnum():
+        if start and _is_of_word(text[start - 1]):
             return False
         if name.before == "digit" and _LEADS_INTO_NUMBER.search(text, max(0, start - 2), start):
             return False
     if name.behind:
-        if end < limit and text[end].isalnum() and not _PARTICLE.match(text, end, limit):
+        if end < limit and _is_of_word(text[end]) and not _PARTICLE.match(text, end, limit):
             return False
         if name.behind == "digit" and _NUMBER_GOES_ON.match(text, end, limit):
             return False
@@ -432,7 +439,7 @@ class Sights:
         if longest is not None:
             return Sight("text", label_start, longest[1], text[label_start : longest[1]])
         char = text[label_start]
-        if char in self._signs and (not _is_bound(char) or not _is_beside_letters(text, label_start, limit)):
+        if char in self._signs and not (_is_bound(char) and _is_of_sentence(text, label_start, limit)):
             return Sight("sign", label_start, label_start + 1, char)
         return self._labels.at(text, label_start, limit)
 
@@ -446,7 +453,13 @@ def _is_bound(sign: str) -> bool:
 
 
 def _is_beside_letters(text: str, position: int, limit: int) -> bool:
-    return (position > 0 and text[position - 1].isalnum()) or (position + 1 < limit and text[position + 1].isalnum())
+    return (position > 0 and _is_of_word(text[position - 1])) or (position + 1 < limit and _is_of_word(text[position + 1]))
+
+
+def _is_of_sentence(text: str, position: int, limit: int) -> bool:
+    """Whether a letter is a part of a word, or the word "and": الإجابات: A و C."""
+    is_joint = text[position] == AND and text[position + 1 : limit].strip()[:1].isalnum()
+    return is_joint or _is_beside_letters(text, position, limit)
 
 
 @remember(64)

@@ -2,7 +2,7 @@
 
 import re
 
-SIGNS = "$€£¥₹₩₽¢"
+SIGNS = "$€£¥₹₩₽¢₺₫₴₱₪฿"
 _NAMES = {
     **dict.fromkeys(["usd", "dollar", "dollars", "美元"], "$"),
     **dict.fromkeys(["eur", "euro", "euros", "欧元"], "€"),

@@ -170,6 +170,6 @@ def plain(text: str, decimal_comma: bool) -> str:
     text = scales.with_decimal_point(text)
     text = _LAKHS.sub(lambda number: number[0].replace(",", ""), text)
     text = scales.without_myriads(text)
-    if len(text) > 1 and text[0] + text[-1] in ("$$", "[]"):
-        text = text[1:-1]
+    while len(text) > 1 and text[0] + text[-1] in ("$$", "[]", "{}"):
+        text = text[1:-1].strip()
     return _UNIT_DIGIT.sub(r"\1", _UNIT_POWER.sub("", text)).strip().removesuffix(".")

@@ -259,7 +259,7 @@ _LISTED = re.compile(r"(?:[-*•]\s)?\s?(?:(?P<name>[A-Za-z]\w{0,3})\s?=\s?)?[-�
 _FLOOD = 3
 
 
-_OPERATOR_BEFORE = re.compile(r"[\w)\]](?:\*\*|\s\*\*\s|\s?(?://|±|\+/-|\\pm)\s?|(?<=\d)分之\s?)\Z")
+_OPERATOR_BEFORE = re.compile(r"[A-Za-z\d)\]](?:\*\*|\s\*\*\s|\s?(?://|±|\+/-|\\pm)\s?|(?<=\d)分之\s?)\Z")
 _CUT_OFF = re.compile(r"[\w)\]}]\s?(?:[-+×÷/^=−–]|\s\*)\s*\Z")
 """An operator at the end of a text that was cut off: "3 +"."""
 _CUT_OFF_CHARS = 8

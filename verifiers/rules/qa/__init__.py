@@ -260,6 +260,8 @@ def _answer(
 ) -> str:
     """The text that is compared: an answer without the words around it."""
     answer = untexted(visible(_past_abbreviation(response, extraction)))
+    if metric == "bool" and truth(answer) is not None:
+        return answer
     if metric == "list" and extraction.channel is Channel.ANSWER_LINE and extraction.span:
         answer = typed.listed_from(response, extraction.span[0]) or answer
     may_be = metric not in _WHOLE or _may_name(answer, references)
@@ -287,10 +289,21 @@ def _committed(
     """The extraction, after the text behind its answer has been read."""
     if extraction.channel is Channel.WHOLE and params.extract == "auto" and params.metric in _SHORT:
         extraction = _announced(response, extraction)
+    if params.metric == "bool" and extraction.channel is Channel.ANSWER_LINE:
+        extraction = _denied(response, extraction, params)
     extraction = commitment.corrected(response, _with_title(extraction, references), params.on_conflict)
     if params.metric == "bool" and extraction.span and is_gainsaid(response, extraction.span):
         return msgspec.structs.replace(extraction, answer=None, span=None, reason="conflicting_answers")
     return extraction
+
+
+def _denied(response: str, extraction: commitment.Extraction, params: QaParams) -> commitment.Extraction:
+    """The extraction of an announced denial, which is an answer to a yes-or-no question: "Answer: That is wrong."."""
+    segment = commitment.final_segment(response, params.think)
+    span = commitment.announced_last(response, segment.start, segment.end)
+    if span is None or truth(response[slice(*span)]) is None or commitment.is_taken_back(response, span[1]):
+        return extraction
+    return msgspec.structs.replace(extraction, answer=response[slice(*span)], span=span, reason="found")
 
 
 def _announced(response: str, extraction: commitment.Extraction) -> commitment.Extraction:

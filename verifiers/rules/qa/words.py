@@ -80,7 +80,7 @@ def _words(text: str, normalise: Normalise) -> tuple[str, ...]:
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)
     if normalise == "signs":
-        text = _SUBSCRIPTS.sub(lambda run: unicodedata.normalize("NFKC", run[0]), text.translate(_DASHES))
+        text = _SUBSCRIPTS.sub(lambda run: unicodedata.normalize("NFKC", run[0]), text).translate(_DASHES)
         text = _LEADING_POINT.sub("0.", _IN_DIGITS.sub("", text))
         text = _KEPT.sub(lambda sign: sign[0].translate(_AS_LETTERS), text)
         text = _BETWEEN_DIGITS.sub(" ", text)
@@ -89,16 +89,16 @@ def _words(text: str, normalise: Normalise) -> tuple[str, ...]:
 
 
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
-_SUBSCRIPTS = re.compile("(?<=[A-Za-z)\\]])[₀-₉]+")
-"""The digits of a formula: H₂O."""
+_SUBSCRIPTS = re.compile("(?<=[A-Za-z)\\]])(?:[₀-₉]+|(?<=[A-Za-z)\\]₀-₉])[⁰¹²³⁴-⁹]*[⁺⁻])+")
+"""The digits and the charge of a formula: H₂O, Ca²⁺."""
 _IN_DIGITS = re.compile(r"(?<=\d)[,'’](?=\d{3}(?!\d))|(?<![^\s(])\+(?=\.?\d)")
 """Signs of a number that change nothing: 1,000 and +5."""
 _LEADING_POINT = re.compile(r"(?<![^\s(*_<>=+-])\.(?=\d)")
-_OF_NUMBER = r"(?<=\d)[.:/^-](?=\d)|(?<![^\s(*_])[-<>]=?(?=\s?\.?\d)"
+_OF_NUMBER = r"(?<=\d)[.:/^-](?=\d)|(?<![^\s(*_])[-<>~≈≤≥]=?(?=\s?\.?\d)|(?<=\b\w)\s?[<>]\s?(?=\w\b)"
 _OF_NAME = r"(?<=\w)\$(?=\w)|(?<=[^\W_])(?:\+{1,2}|#)(?![^\W_])"
 _KEPT = re.compile(rf"{_OF_NUMBER}|{_OF_NAME}|(?<=\d)\s?%|(?<![^\W_])[^\W_]{{1,3}}-(?![\w-])")
 """Signs inside a number, before one, inside a name, and behind the letters of a name, a mark or an ion."""
-_AS_LETTERS = {ord(sign): 0xE000 + ord(sign) for sign in ".:/^-<>=$+#%"}
+_AS_LETTERS = {ord(sign): 0xE000 + ord(sign) % 0x1000 for sign in ".:/^-<>=$+#%~≈≤≥"}
 """Private characters stand for the signs that are kept."""
 _BETWEEN_DIGITS = re.compile(r"(?<=\d)[(),;]+(?=\d)")
 
