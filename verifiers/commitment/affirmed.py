@@ -215,11 +215,13 @@ def leaves_open(text: str) -> bool:
 
 
 def is_denial(text: str) -> bool:
-    """Whether a short text only says what the answer is not: "not 4", "4 değil"."""
+    """Whether a short text only says what the answer is not: "not 4", "It wasn't 4.", "4 değil"."""
     sentence = Sentence(text, 0, len(text), "")
     if sentence.kinds.isdisjoint(_DENIALS) or Kind.BUT in sentence.kinds:
         return False
-    return sentence.begins(0, Kind.NOT) or any(
+    is_told = Kind.BOUND not in sentence.kinds and ". " not in text
+    start = sentence.past_cue(0, Kind.IT) if is_told else 0
+    return sentence.begins(start, Kind.NOT) or any(
         cue.kind is Kind.WRONG and cue.first and sentence.ends(cue.stop) for cue in sentence.cues
     )
 

@@ -68,10 +68,11 @@ def _concludes(sentence: Sentence) -> bool:
     return any(word[0].isdigit() for word in conclusion) or not is_right
 
 
-def _is_of_kind(head: re.Match[str], remainder: str) -> bool:
+def _is_of_kind(head: re.Match[str], text_behind: str) -> bool:
     """Whether the text behind a head is what the head says: sums as a check, one sentence without a sum as a note."""
     if "said" in head.re.groupindex:
         return True
+    remainder = text_behind.strip()
     words, is_label = head["words"].strip(" *_").casefold(), head["sign"] in ":："
     if words in _forms("checks"):
         return is_label or "=" in remainder

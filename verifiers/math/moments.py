@@ -272,8 +272,12 @@ _DAY_BY_SIGNS = re.compile(f"{_KOREAN_DAY}|{_VIETNAMESE_DAY}")
 """Days of Korean and Vietnamese, whose months are numbers."""
 _BEFORE_DAY = r"\b(?:am|le|el|il|den|tanggal|في|के) (?=\d)"
 _BEHIND_DAY = r"(?<=\d)(?:\.|er|º|°|η)(?= )"
-_BEHIND_YEAR = r"(?<=\d{4}) ?(?:года|г\.?|р\.?|року)\Z"
+_BEHIND_YEAR = r"(?<=\d{4}) ?(?:года|г\.?|р\.?|r\.?|roku|року)\Z"
 _AROUND_DAY = re.compile(rf"{_BEFORE_DAY}|{_BEHIND_DAY}|\b(?:de|del|di|du)\b|{_BEHIND_YEAR}", re.IGNORECASE)
+
+
+_IN_HEBREW = "ב"
+"""What stands before a month in Hebrew, without a space: 5 ביולי 2021."""
 
 
 def in_english(text: str) -> str:
@@ -282,7 +286,7 @@ def in_english(text: str) -> str:
         year, month, day = (match[part] or match[f"{part}2"] for part in ("year", "month", "day"))
         return f"{year}-{month.zfill(2)}-{day.zfill(2)}"
     for word in LETTERS.finditer(text):
-        number = cldr.MONTHS.get(word[0].casefold())
+        number = cldr.MONTHS.get(word[0].casefold()) or cldr.MONTHS.get(word[0].removeprefix(_IN_HEBREW))
         if number is not None:
             around = f"{text[: word.start()]}{MONTH_NAMES[number - 1]}{text[word.end() :].removeprefix('.')}"
             return " ".join(_AROUND_DAY.sub("", around).split())

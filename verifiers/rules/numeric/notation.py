@@ -146,11 +146,16 @@ _INLINE = re.compile(r"\\\(([^()\\]{1,200})\\\)")
 """A formula within a text, in LaTeX's own marks."""
 
 
+_DOLLARS = re.compile(r"(?<![A-Za-z])(?:AU?|CA?|HK|N[TZ]|R|S|US)(?=\\?\$\s?\d)")
+"""What stands before the sign of one of several dollars, or of reais: `R$ 52`."""
+
+
 def plain(text: str, decimal_comma: bool) -> str:
     """A text without markup that changes no value.
 
     Superscript digits become powers before NFKC turns them into digits.
     """
+    text = _DOLLARS.sub("", text) if "$" in text else text
     text = _SUPERSCRIPT_RUN.sub(lambda run: "^" + run[0].translate(_SUPERSCRIPTS), text)
     text = re.sub(r"(\d)(?=[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])", r"\1 ", text)
     text = commitment.fold(text).translate(_ARABIC_MARKS).replace("−", "-").replace("﹣", "-").strip()

@@ -168,6 +168,7 @@ def day(text: str) -> moments.Date | Month | None:
     if any(cue.kind in _NO_DAY or (cue.kind is Kind.IS and cue.first == 0) for cue in leads):
         return None
     stops = {cue.stop for cue in leads if cue.kind in (Kind.IS, Kind.AT, Kind.THE)}
+    stops |= {cue.stop for cue in leads if cue.kind is Kind.COMPLEMENT and cue.first in stops | {0}}  # "in 2021"
     stops |= {position for position in range(1, len(sentence.words)) if sentence.words[position - 1].text in ":：是"}
     heads = [sentence.words[position].start for position in sorted(stops) if position <= first]
     return next((date for start in heads if (date := _day(text[start:].strip("*_`\"' "))) is not None), None)
@@ -190,6 +191,7 @@ def _day(text: str) -> moments.Date | Month | None:
 
 _YEAR = re.compile(r"(?P<year>[12]\d{3})(?: ?年|년)?")
 _MONTH_IN_FIGURES = re.compile(r"(?P<year>[12]\d{3})(?:[-/.]|년 ?|年 ?)(?P<month>\d{1,2})(?:월|月)?")
+_MONTH_BEFORE_YEAR = re.compile(r"(?P<month>\d{1,2})[-/.](?P<year>[12]\d{3})")
 _MONTH_NAMED = re.compile(rf"(?P<name>{'|'.join(moments.MONTH_NAMES)}),? (?P<year>[12]\d{{3}})")
 
 
@@ -198,7 +200,7 @@ def _month(text: str) -> Month | None:
         return Month(int(year["year"]))
     if match := _MONTH_NAMED.fullmatch(text):
         return Month(int(match["year"]), moments.MONTH_NAMES.index(match["name"]) + 1)
-    figures = _MONTH_IN_FIGURES.fullmatch(text)
+    figures = _MONTH_IN_FIGURES.fullmatch(text) or _MONTH_BEFORE_YEAR.fullmatch(text)
     is_month = figures is not None and 1 <= int(figures["month"]) <= _MONTHS
     return Month(int(figures["year"]), int(figures["month"])) if figures and is_month else None
 
