@@ -220,8 +220,9 @@ _MHCHEM = re.compile(r"\\ce\s?\{")
 def written(text: str) -> list[tuple[str, str]]:
     """The symbols and numbers of a formula in their order, whatever the notation."""
     read(text)
-    kinds = {"subscript": "number", "run": "number"}
-    return [(kinds.get(token.kind, token.kind), token.text) for token in notation.tokens(text) if token.kind != "bond"]
+    kinds, texts = {"subscript": "number", "run": "number"}, {".": "·"}
+    tokens = (token for token in notation.tokens(text) if token.kind != "bond")
+    return [(kinds.get(token.kind, token.kind), texts.get(token.text, token.text)) for token in tokens]
 
 
 def _is_arrow(tokens: Sequence[Token], index: int) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from memory import remember
 from verifiers.commitment.announce import announcements
+from verifiers.commitment.contrasts import ends_in_denial
 from verifiers.commitment.cues import Cue, Kind, kinds, listed
 from verifiers.commitment.letters import LETTERS
 from verifiers.commitment.stance import Sentence, Stance, sentences
@@ -70,7 +71,7 @@ def apart(answer: str, references: Sequence[str]) -> str:
         if is_announced and not _is_heading(head, announced[0].span[0]):
             answer = answer[announced[0].span[0] :].lstrip()
             head = _sentence(answer[:_MAX_LEAD_CHARS])
-    if answer.isascii():
+    if answer.isascii() or ends_in_denial(answer):
         return answer
     tail = Sentence(answer, max(0, len(answer) - _MAX_LEAD_CHARS), len(answer.rstrip(_EDGES)), "")
     stops = [cue.first for cue in tail.cues if cue.kind is Kind.ENDS and cue.stop == len(tail.words) and cue.first]
