@@ -310,12 +310,14 @@ def _is_denied_verb(sentence: Sentence, stop: int) -> bool:
     between, suffix = sentence.words[stop : denial.first], sentence.words[denial.stop : denial.stop + 1]
     if not all(word.text[-1].isalpha() or word.text in "'’" for word in between):
         return False
-    if not suffix or sentence.text[suffix[0].start].isupper():
+    if not suffix or sentence.text[suffix[0].start].isupper() or sentence.begins(denial.stop, Kind.ONLY):
         return False
     is_description = bool(between) and sentence.begins(stop, Kind.IS)
     if not is_description or suffix[0].text == "the":
         return True
-    return any(sentence.ends(denial.stop + size) for size in range(1, _MAX_PREDICATE_WORDS + 1))  # "was not involved"
+    # "X was not involved", but not "Paris is not an island", which only describes it.
+    ends = any(sentence.ends(denial.stop + size) for size in range(1, _MAX_PREDICATE_WORDS + 1))
+    return ends and not sentence.begins(denial.stop, Kind.THE)
 
 
 _MAX_PREDICATE_WORDS = 2
@@ -330,7 +332,7 @@ def _has_denial(sentence: Sentence, stop: int) -> bool:
             return False
         is_clear = len(word) >= _CLEAR_LETTERS or not word.isascii()
         is_beside = index == stop or is_clear or index == len(phrase) - 1
-        if word in listed("verb_denials") and is_beside:
+        if word in listed("verb_denials") and is_beside and not sentence.begins(index + 1, Kind.ONLY):
             successor = next((other for other in phrase[index + 1 :] if other.text not in "'’"), None)
             return successor is None or (successor.text[0].isalpha() and not sentence.text[successor.start].isupper())
     return False

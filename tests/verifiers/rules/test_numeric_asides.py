@@ -41,6 +41,13 @@ def score(response: str, reference: Any, **params: Any) -> float | None:
         "The answer is 12 = 3 × 4.",
         "<answer>12 = 7 + 5</answer>",
         "12 (see line 4)",
+        "So it is 12.\n\nSource: table 7",
+        "Also 12.\n\nQuellen:\n[1] Schmidt 2004",
+        r"\boxed{{12}}",
+        "12일",
+        "R$ 12",
+        "箱が**12**個あります。",
+        "### Lopullinen vastaus\n\nKoulussa on 12 oppilasta.",
         "12 (Theorem 2.1).",
         "12, or 12.0",
         "12, i.e. 24/2",
@@ -66,7 +73,7 @@ def test_asides_state_no_other_number(response: str) -> None:
     "response",
     [
         "12 = 3 × 5", "2 + 12 = 10 + 4", "a_12 = 6 + 6", "12x = 6 + 6", "12 (wrong, see line 4)", "12 (or see line 4)", "12 (at least 4)",
-        "12 + 3 = 15", "12 -", "12-", "The total is 12–",
+        "12 + 3 = 15", "12超", "12弱", "12여 명", "12ish", "Answer: at a minimum, 12", r"\boxed{{12}{3}}", "x**12", "Source: 12 or 13", "12 -", "12-", "The total is 12–",
     ],
 )  # fmt: skip
 def test_another_value_and_a_cut_off_one_are_no_asides(response: str) -> None:

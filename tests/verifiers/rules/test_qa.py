@@ -682,6 +682,18 @@ def test_what_says_more_than_that_there_is_no_answer_is_one(response: str) -> No
     assert score(response, "", unanswerable=True) == 0.0
 
 
+TRUE_STATEMENTS = [
+    "Die Aussage trifft zu.", "L'affirmation est exacte.", "La afirmación es correcta.", "L'affermazione è corretta.", "De bewering klopt.",
+    "Påståendet stämmer.", "Påstanden er korrekt.", "Väite pitää paikkansa.", "To stwierdzenie jest prawdziwe.", "İfade doğrudur.",
+    "Твердження правильне.", "Η πρόταση είναι αληθής.", "العبارة صحيحة.", "הטענה נכונה.", "यह कथन सही है।", "この記述は正しいです。", "该陈述是正确的。",
+]  # fmt: skip
+FALSE_STATEMENTS = [
+    "Die Aussage trifft nicht zu.", "L'affirmation est inexacte.", "La afirmación es incorrecta.", "De bewering klopt niet.",
+    "Påståendet stämmer inte.", "Väite ei pidä paikkaansa.", "To stwierdzenie jest fałszywe.", "İfade yanlıştır.", "Твердження хибне.",
+    "Η πρόταση είναι ψευδής.", "הטענה שגויה.", "यह कथन गलत है।", "この記述は誤りです。", "该陈述是错误的。",
+]  # fmt: skip
+
+
 @table(
     ("response", "value"),
     [
@@ -704,6 +716,11 @@ def test_what_says_more_than_that_there_is_no_answer_is_one(response: str) -> No
         ("To nie jest prawda.", False),
         ("Itu tidak benar.", False),
         ("यह सच नहीं है", False),
+        *((f"{statement}", True) for statement in TRUE_STATEMENTS),
+        *((f"{statement}", False) for statement in FALSE_STATEMENTS),
+        *((f"### Answer\n\n{statement}", False) for statement in FALSE_STATEMENTS),
+        ("Answer: That is wrong.", False),
+        ("Answer: No, it isn't true.", False),
     ],
 )
 def test_yes_and_no_in_other_words(response: str, value: bool) -> None:
@@ -713,7 +730,9 @@ def test_yes_and_no_in_other_words(response: str, value: bool) -> None:
 
 NEITHER = [
     "not not true", "It is not true that it isn't", "Is it not true?", "ja und nein", "There is no correct answer.", "No hay respuesta correcta.",
-    "Tidak ada jawaban yang benar.", "Nicht falsch.", "Non è falso.", "Not sure.", "Não sei",
+    "Tidak ada jawaban yang benar.", "Nicht falsch.", "Non è falso.", "Not sure.", "Não sei", "Ob die Aussage zutrifft, weiß niemand.",
+    "Answer: That may be wrong.", "Answer: My friend says it's false.", "Answer: If x is odd, that is wrong.", "Answer: That is wrong or right.",
+    "无法判断该陈述是否正确。", "La afirmación no es ni cierta ni falsa.",
 ]  # fmt: skip
 
 
@@ -971,3 +990,46 @@ def test_what_a_clause_calls_wrong_is_not_contained(answer: str) -> None:
 def test_nor_is_what_stands_in_the_clause_before_called_wrong() -> None:
     assert contained("Paris. Rome - no.", "Paris", "squad") == "found"
     assert contained("Paris: the known answer", "Paris", "squad") == "found"
+
+
+@table(
+    "response",
+    [
+        "Ada Byron was not involved.", "Ada Byron hatte damit nichts zu tun.", "Ada Byron n'y a pas participé.", "Ada Byron nada teve a ver com isso.",
+        "Ada Byron was er niet bij betrokken.", "Bunu Ada Byron yazmadı.", "Ada Byron آن را ننوشت.", "Ada Byron는 그것을 쓰지 않았습니다.",
+        "それはAda Byronが書きませんでした。", "这不是Ada Byron写的。",
+    ],
+)  # fmt: skip
+def test_who_did_not_take_part_is_not_named(response: str) -> None:
+    assert score(response, "Ada Byron", metric="contains") == 0.0
+
+
+@table(
+    "response",
+    [
+        "Ada Byron was involved.", "Bunu Ada Byron yazdı.", "Ada Byron hatte nicht nur damit zu tun, sie schrieb es.", "それはAda Byronが書きました。",
+        "Ada Byron가 그것을 썼습니다.", "这是Ada Byron写的。",
+    ],
+)  # fmt: skip
+def test_who_took_part_is_named(response: str) -> None:
+    assert score(response, "Ada Byron", metric="contains") == 1.0
+
+
+def test_a_denied_name_shares_no_words_with_itself() -> None:
+    assert score("It wasn't Ada Byron.", "Ada Byron", metric="f1") == 0.0
+    assert score("It wasn't until 1969.", "1969", metric="f1") not in (0.0, None)
+    assert score("It was Ada Byron.", "Ada Byron", metric="f1") not in (0.0, None)
+
+
+@table(
+    ("response", "reference"),
+    [
+        ("5 lipca 2021 r.", "2021-07-05"),
+        ("5 ביולי 2021", "2021-07-05"),
+        ("07/2021", "July 2021"),
+        ("in 2021", "2021"),
+    ],
+)
+def test_dates_of_other_languages_and_precisions(response: str, reference: str) -> None:
+    assert score(response, reference, metric="date") == 1.0
+    assert score(response.replace("2021", "2022"), reference, metric="date") == 0.0

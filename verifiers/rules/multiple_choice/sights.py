@@ -453,7 +453,9 @@ def _is_bound(sign: str) -> bool:
 
 
 def _is_beside_letters(text: str, position: int, limit: int) -> bool:
-    return (position > 0 and _is_of_word(text[position - 1])) or (position + 1 < limit and _is_of_word(text[position + 1]))
+    return (position > 0 and _is_of_word(text[position - 1])) or (
+        position + 1 < limit and _is_of_word(text[position + 1])
+    )
 
 
 def _is_of_sentence(text: str, position: int, limit: int) -> bool:
