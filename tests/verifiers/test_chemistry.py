@@ -368,3 +368,11 @@ def test_a_formula_is_found_without_a_mark(reference: str, response: str, score:
 )
 def test_a_name_is_found_without_a_mark(response: str, score: float) -> None:
     assert chemistry.judge(response, ChemistryParams(reference="ethanol", kind="name")).score == score
+
+
+@table(
+    "text, is_same",
+    [(r"\ce{Na2CO3.10H2O}", True), ("Na2CO3 · 10 H2O", True), (r"\ce{Na2CO3.9H2O}", False), (r"\ce{Na2CO3}", False)],
+)
+def test_the_dot_of_a_hydrate_is_written_in_one_way(text: str, is_same: bool) -> None:
+    assert (formulas.written(text) == formulas.written(r"\mathrm{Na_2CO_3\cdot 10H_2O}")) is is_same
