@@ -86,16 +86,24 @@ def _refusals(sentence: Sentence) -> frozenset[Kind]:
     return _REFUSALS.intersection(cue.kind for cue in sentence.cues) if is_of_speaker else frozenset()
 
 
+_PASSED = frozenset([Kind.IT, Kind.ASKED, Kind.ANSWER, Kind.SOURCE, Kind.SO])
+"""Words for what a speaker passes over."""
+
+
 def evades(answer: str) -> bool:
-    """Whether the speaker may deny something of himself ("I cannot solve this"), or leave open what was asked ("it depends",
-    "one of them"). Some titles do, too.
+    """Whether the speaker may deny something of himself ("I cannot solve this"), pass his turn ("skip"), or leave open what
+    was asked ("it depends", "one of them"). Some titles do, too.
     """
     text = untexted(answer)[:_TAIL_CHARS]
     if any(map(str.isdigit, text)):
         return False
     sentence = Sentence(text, 0, len(text), "")
     evasions = [*parts("evades", sentence.words)]
-    known_places = {index for part in evasions for index in range(part.first, part.stop)}
+    known = [(part.first, part.stop) for part in evasions]
+    if any(part.slot == "turn" for part in evasions):  # "I pass", "skip this question"
+        known += [(part.first, part.stop) for part in parts("slip", sentence.words) if part.slot == "by"]
+        known += [(cue.first, cue.stop) for cue in sentence.cues if cue.kind in _PASSED]
+    known_places = {index for first, stop in known for index in range(first, stop)}
     is_all = bool(evasions) and known_places.issuperset(at for at, word in enumerate(sentence.words) if is_word(word))
     return is_all or any(part.slot == "open" for part in evasions) or bool(_refusals(sentence))
 

@@ -138,6 +138,16 @@ def test_the_order_of_responses_changes_no_class(served: Any, verifier: str, res
         ("qa", "one of them", "Paris"),
         ("qa", "es kommt darauf an", "Paris"),
         ("qa", "看情况", "Paris"),
+        ("qa", "I pass", "Paris"),
+        ("qa", "Skip.", "Paris"),
+        ("qa", "I'll skip this question", "Paris"),
+        ("qa", "nadie puede decirlo", "Paris"),
+        ("qa", "我放弃", "Paris"),
+        ("qa", "пропускаю", "Paris"),
+        ("math", "\\text{pass}", "1"),
+        ("math", "\\text{nobody can say}", "1"),
+        ("math", "\\text{誰も知らない}", "1"),
+        ("math", "\\text{left to the reader}", "1"),
         ("math", "\\text{hard to say}", "1"),
         ("math", "\\text{both of these}", "1"),
     ],
@@ -160,6 +170,12 @@ def test_what_is_right_for_no_task_or_may_be_a_refusal_is_no_majority(
         ("qa", "Claude Monet"),
         ("qa", "Monet"),
         ("qa", "It Follows"),
+        ("qa", "Khyber Pass"),
+        ("qa", "El Paso"),
+        ("qa", "Skip James"),
+        ("qa", "I Gave You Power"),
+        ("qa", "Niemandsland"),
+        ("qa", "May"),
         ("qa", "two"),
         ("math", "\\infty"),
         ("math", "\\text{all even numbers}"),
@@ -169,6 +185,13 @@ def test_what_is_right_for_no_task_or_may_be_a_refusal_is_no_majority(
 def test_names_and_amounts_beside_words_for_anything_are_a_majority(served: Any, verifier: str, common: str) -> None:
     [group] = groups_of(served, {"verifier": verifier, "responses": boxed(common, common, "7")}, method="majority")
     assert (rewards(group), group["reason"]) == ([1.0, 1.0, 0.0], "majority")
+
+
+def test_a_choice_may_be_called_what_else_evades(served: Any) -> None:
+    choices = {"choices": {"A": "pass", "B": "fail"}}
+    group = {"verifier": "multiple_choice", "params": choices, "responses": ["Answer: pass", "(A)", "Answer: fail"]}
+    [found] = groups_of(served, group, method="majority")
+    assert (rewards(found), found["reason"]) == ([1.0, 1.0, 0.0], "majority")
 
 
 def test_plain_numbers_are_classes_without_a_comparison(served: Any) -> None:
