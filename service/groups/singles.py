@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import msgspec
 
-from service.errors import RequestError
+from service.errors import RequestError, StateUnavailable
 from service.groups.pairings import FEWEST
 from service.groups.schemas import Group, GroupResult, Member
 from service.groups.scoring import GroupScorer
@@ -193,12 +193,29 @@ class Singles:
         return msgspec.structs.replace(result, id=name, elapsed_ms=elapsed_ms)
 
     async def _member(self, arrival: Arrival, deadline: float) -> Result:
-        name, record = await self._join(arrival)
+        name, record = await self._joined(arrival, deadline)
         answer = record.answer or await self._answer(name, record, deadline)
         result = None if answer is None else answer.results.get(arrival.key)
         if result is None:  # or the record was made anew by others, after it was lost
             raise Refused("failed", "group_lost", "what was known of the group is lost; send its members again")
         return result
+
+    async def _joined(self, arrival: Arrival, deadline: float) -> tuple[str, Seen]:
+        """Join, again and again while the store does not answer: a member that is there already is found.
+
+        Raises:
+            Refused: no group of its name takes it.
+            StateUnavailable: the store did not answer by the deadline, or the record is damaged.
+        """
+        pause_s, longest_s = _POLL_S
+        while True:
+            try:
+                return await self._join(arrival)
+            except StateUnavailable as error:
+                if error.retry_after_s is None or asyncio.get_running_loop().time() + pause_s >= deadline:
+                    raise
+            await asyncio.sleep(pause_s * SYSTEM_RANDOM.uniform(0.8, 1.2))
+            pause_s = min(1.5 * pause_s, longest_s)
 
     async def _join(self, arrival: Arrival) -> tuple[str, Seen]:
         """Add the member to its group; its name, and what is known of it.
