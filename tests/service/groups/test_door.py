@@ -257,6 +257,10 @@ def test_scores_get_terms_and_advantages(served: Any) -> None:
     for by in ("classes", "ngrams"):
         [only] = groups_of(served, alone, terms={"diversity": {"by": by}})
         assert rewards(only) == [1.0]  # as DARLING's process_uid_group gives a group of one
+    unequal = {"verifier": "exact_match", "reference": "4", "responses": ["4", "5"]}
+    [blind] = groups_of(served, unequal, terms={"diversity": {"by": "classes"}})
+    assert (blind["status"], rewards(blind)) == ("invalid", [None] * 2)
+    assert "terms.diversity: classes of answers need a verifier with an equality" in blind["message"]
     [short] = groups_of(served, {**group, "lengths": [1]}, terms={"length": 1})
     assert (short["status"], rewards(short)) == ("invalid", [None] * 4)
 
