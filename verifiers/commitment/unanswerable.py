@@ -14,6 +14,7 @@ from verifiers.commitment.latex import untexted
 from verifiers.commitment.retraction import Slot, judged
 from verifiers.commitment.slots import is_word, parts
 from verifiers.commitment.stance import Sentence
+from verifiers.commitment.truths import truth
 
 _EMPTY_TAG = re.compile(r"<answer\s{0,4}>\s*</answer\s{0,4}>\W*\Z", re.IGNORECASE)
 _TAIL_CHARS = 200
@@ -110,9 +111,10 @@ def evades(answer: str) -> bool:
 
 def leaves_open(answer: str) -> bool:
     """Whether the words of an answer may leave a question open: they evade it, ask, deny, name several answers, or stand in
-    brackets as what is to be filled in. Less than a hundredth of the answers of NQ and TriviaQA do so, too.
+    brackets as what is to be filled in. Less than a hundredth of the answers of NQ and TriviaQA do so, too. A no is as good
+    an answer as a yes.
     """
     text = answer[:_TAIL_CHARS].strip()
     edges = unicodedata.category(text[0]) + unicodedata.category(text[-1]) if text else ""
-    is_open = not _OPEN.isdisjoint(cue.kind for cue in Sentence(text, 0, len(text), "").cues)
+    is_open = not _OPEN.isdisjoint(cue.kind for cue in Sentence(text, 0, len(text), "").cues) and truth(text) is None
     return is_open or "?" in text or edges == "PsPe" or evades(text)
