@@ -87,8 +87,23 @@ def _refusals(sentence: Sentence) -> frozenset[Kind]:
     return _REFUSALS.intersection(cue.kind for cue in sentence.cues) if is_of_speaker else frozenset()
 
 
-_PASSED = frozenset([Kind.IT, Kind.ASKED, Kind.ANSWER, Kind.SOURCE, Kind.SO])
+_PASSED = frozenset([Kind.IT, Kind.IS, Kind.ASKED, Kind.ANSWER, Kind.SOURCE, Kind.SO, Kind.JOINS])
 """Words for what a speaker passes over."""
+
+
+def _around_turns(sentence: Sentence) -> set[int]:
+    """The places of the speaker, of what he passes over, and of words that change nothing; not of an article that begins a
+    name ("El Paso").
+    """
+    around = [part for part in (*parts("slip", sentence.words), *parts("verdict", sentence.words)) if part.slot in _BY]
+    known = [(part.first, part.stop) for part in around]
+    known += [(cue.first, cue.stop) for cue in sentence.cues if cue.kind in _PASSED]
+    places = {at for at, word in enumerate(sentence.words) if word.text in listed("pronouns")}
+    places |= {index for first, stop in known for index in range(first, stop)}
+    return places - {cue.first for cue in sentence.cues if cue.kind is Kind.THE and cue.first == 0}
+
+
+_BY = ("by", "filler")
 
 
 def evades(answer: str) -> bool:
@@ -100,11 +115,9 @@ def evades(answer: str) -> bool:
         return False
     sentence = Sentence(text, 0, len(text), "")
     evasions = [*parts("evades", sentence.words)]
-    known = [(part.first, part.stop) for part in evasions]
+    known_places = {index for part in evasions for index in range(part.first, part.stop)}
     if any(part.slot == "turn" for part in evasions):  # "I pass", "skip this question"
-        known += [(part.first, part.stop) for part in parts("slip", sentence.words) if part.slot == "by"]
-        known += [(cue.first, cue.stop) for cue in sentence.cues if cue.kind in _PASSED]
-    known_places = {index for first, stop in known for index in range(first, stop)}
+        known_places |= _around_turns(sentence)
     is_all = bool(evasions) and known_places.issuperset(at for at, word in enumerate(sentence.words) if is_word(word))
     return is_all or any(part.slot == "open" for part in evasions) or bool(_refusals(sentence))
 

@@ -141,6 +141,8 @@ def test_the_order_of_responses_changes_no_class(served: Any, verifier: str, res
         ("qa", "I pass", "Paris"),
         ("qa", "Skip.", "Paris"),
         ("qa", "I'll skip this question", "Paris"),
+        ("qa", "Let's skip it and move on.", "Paris"),
+        ("qa", "私はパスします", "Paris"),
         ("qa", "nadie puede decirlo", "Paris"),
         ("qa", "no comment", "Paris"),
         ("qa", "我放弃", "Paris"),
