@@ -215,8 +215,8 @@ class _Scoring:
         await together(embedded)
         partitions = await self._partitions([group for group, _ in by_classes])
         for (_, result), partition in zip(by_classes, partitions, strict=True):
-            if partition.message:
-                result.detail["message"] = partition.message
+            if partition.message and any(member.status == "ok" for member in result.members):
+                _refuse(result, f"terms.diversity: {partition.message}")
             for number, positions in enumerate(partition.classes):
                 for at in positions:
                     result.members[at].answer_class = number

@@ -21,7 +21,8 @@ from typing import Any, Final
 
 import msgspec
 
-from service.errors import RequestError
+from fairness import FairLock
+from service.errors import RequestError, StateUnavailable
 from service.groups.pairings import FEWEST
 from service.groups.schemas import Group, GroupResult, Member
 from service.groups.scoring import GroupScorer
@@ -35,6 +36,8 @@ log = logging.getLogger("rewardline.groups")
 
 _POLL_S: Final = (0.1, 1.0)
 """The shortest and the longest pause between two looks at a record that other replicas may change."""
+_JOIN_AT_ONCE: Final = 32
+"""Half of the calls that a link to Redis makes at once, so that none of them waits there."""
 _LEASE_S: Final = 6.0
 _RENEW_S: Final = 2.0
 _SCORING_S: Final = 300.0
@@ -75,6 +78,8 @@ class Singles:
         self._watches: dict[str, _Watch] = {}
         self._joining: dict[str, asyncio.Lock] = {}
         """Members of one group join one after the other. A lock is there while somebody needs it."""
+        self._turns = FairLock(_JOIN_AT_ONCE)
+        """Members wait for theirs to their own deadlines; a call to Redis fails after two seconds, though it only waited."""
         self._me = secrets.token_hex(8)
 
     async def close(self) -> None:
@@ -193,12 +198,35 @@ class Singles:
         return msgspec.structs.replace(result, id=name, elapsed_ms=elapsed_ms)
 
     async def _member(self, arrival: Arrival, deadline: float) -> Result:
-        name, record = await self._join(arrival)
+        name, record = await self._joined(arrival, deadline)
         answer = record.answer or await self._answer(name, record, deadline)
         result = None if answer is None else answer.results.get(arrival.key)
         if result is None:  # or the record was made anew by others, after it was lost
             raise Refused("failed", "group_lost", "what was known of the group is lost; send its members again")
         return result
+
+    async def _joined(self, arrival: Arrival, deadline: float) -> tuple[str, Seen]:
+        """Join, again and again while the store does not answer: a member that is there already is found.
+
+        Raises:
+            Refused: no group of its name takes it, or its turn did not come by the deadline.
+            StateUnavailable: the store did not answer by the deadline, or the record is damaged.
+        """
+        pause_s, longest_s = _POLL_S
+        failure: StateUnavailable | Refused = _late("send the member again")
+        try:
+            async with asyncio.timeout_at(deadline):
+                while True:
+                    try:
+                        return await self._join(arrival)
+                    except StateUnavailable as error:
+                        if error.retry_after_s is None:
+                            raise
+                        failure = error
+                    await asyncio.sleep(pause_s * SYSTEM_RANDOM.uniform(0.8, 1.2))
+                    pause_s = min(1.5 * pause_s, longest_s)
+        except TimeoutError:
+            raise failure from None
 
     async def _join(self, arrival: Arrival) -> tuple[str, Seen]:
         """Add the member to its group; its name, and what is known of it.
@@ -211,7 +239,7 @@ class Singles:
             name = arrival.name(number)
             lock = self._joining.setdefault(name, asyncio.Lock())
             try:
-                async with lock:
+                async with lock, self._turns:
                     record = await self._records.join(name, arrival)
                     break
             except Refused:
@@ -241,9 +269,7 @@ class Singles:
             async with asyncio.timeout_at(deadline):
                 return await asyncio.shield(watch.answer)
         except TimeoutError:
-            raise Refused(
-                "failed", "deadline", "the group was not decided in time; send the member again for its answer"
-            ) from None
+            raise _late("send the member again for its answer") from None
         finally:
             watch.waiting -= 1
             if not watch.waiting:
@@ -379,6 +405,10 @@ def _enter(rolls: list[_Roll], arrival: Arrival, at: int) -> None:
 def _by_number(key: str) -> tuple[int, str]:
     """Sorts keys: numbers and positions by their value."""
     return (len(key), key) if key.removeprefix("#").isdecimal() else (sys.maxsize, key)
+
+
+def _late(what_to_do: str) -> Refused:
+    return Refused("failed", "deadline", f"the group was not decided in time; {what_to_do}")
 
 
 def _refusal(refusal: Refused) -> Result:

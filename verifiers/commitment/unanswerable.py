@@ -14,6 +14,7 @@ from verifiers.commitment.latex import untexted
 from verifiers.commitment.retraction import Slot, judged
 from verifiers.commitment.slots import is_word, parts
 from verifiers.commitment.stance import Sentence
+from verifiers.commitment.truths import truth
 
 _EMPTY_TAG = re.compile(r"<answer\s{0,4}>\s*</answer\s{0,4}>\W*\Z", re.IGNORECASE)
 _TAIL_CHARS = 200
@@ -86,9 +87,28 @@ def _refusals(sentence: Sentence) -> frozenset[Kind]:
     return _REFUSALS.intersection(cue.kind for cue in sentence.cues) if is_of_speaker else frozenset()
 
 
+_PASSED = frozenset([Kind.IT, Kind.IS, Kind.ASKED, Kind.ANSWER, Kind.SOURCE, Kind.SO, Kind.JOINS])
+"""Words for what a speaker passes over."""
+
+
+def _around_turns(sentence: Sentence) -> set[int]:
+    """The places of the speaker, of what he passes over, and of words that change nothing; not of an article that begins a
+    name ("El Paso").
+    """
+    around = [part for part in (*parts("slip", sentence.words), *parts("verdict", sentence.words)) if part.slot in _BY]
+    known = [(part.first, part.stop) for part in around]
+    known += [(cue.first, cue.stop) for cue in sentence.cues if cue.kind in _PASSED]
+    places = {at for at, word in enumerate(sentence.words) if word.text in listed("pronouns")}
+    places |= {index for first, stop in known for index in range(first, stop)}
+    return places - {cue.first for cue in sentence.cues if cue.kind is Kind.THE and cue.first == 0}
+
+
+_BY = ("by", "filler")
+
+
 def evades(answer: str) -> bool:
-    """Whether the speaker may deny something of himself ("I cannot solve this"), or leave open what was asked ("it depends",
-    "one of them"). Some titles do, too.
+    """Whether the speaker may deny something of himself ("I cannot solve this"), pass his turn ("skip"), or leave open what
+    was asked ("it depends", "one of them"). Some titles do, too.
     """
     text = untexted(answer)[:_TAIL_CHARS]
     if any(map(str.isdigit, text)):
@@ -96,15 +116,18 @@ def evades(answer: str) -> bool:
     sentence = Sentence(text, 0, len(text), "")
     evasions = [*parts("evades", sentence.words)]
     known_places = {index for part in evasions for index in range(part.first, part.stop)}
+    if any(part.slot == "turn" for part in evasions):  # "I pass", "skip this question"
+        known_places |= _around_turns(sentence)
     is_all = bool(evasions) and known_places.issuperset(at for at, word in enumerate(sentence.words) if is_word(word))
     return is_all or any(part.slot == "open" for part in evasions) or bool(_refusals(sentence))
 
 
 def leaves_open(answer: str) -> bool:
     """Whether the words of an answer may leave a question open: they evade it, ask, deny, name several answers, or stand in
-    brackets as what is to be filled in. Less than a hundredth of the answers of NQ and TriviaQA do so, too.
+    brackets as what is to be filled in. Less than a hundredth of the answers of NQ and TriviaQA do so, too. A no is as good
+    an answer as a yes.
     """
     text = answer[:_TAIL_CHARS].strip()
     edges = unicodedata.category(text[0]) + unicodedata.category(text[-1]) if text else ""
-    is_open = not _OPEN.isdisjoint(cue.kind for cue in Sentence(text, 0, len(text), "").cues)
+    is_open = not _OPEN.isdisjoint(cue.kind for cue in Sentence(text, 0, len(text), "").cues) and truth(text) is None
     return is_open or "?" in text or edges == "PsPe" or evades(text)

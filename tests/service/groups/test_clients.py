@@ -69,6 +69,14 @@ def test_groups_of_rewards_have_advantages_by_every_door(served: Any, scheme: st
             client.score_groups(groups, method="rewards", terms={"length": 1.0})
 
 
+@pytest.mark.parametrize("lengths", [{}, {"lengths": [1.0] * 64}])
+def test_more_rewards_than_a_request_holds_travel_in_several(served: Any, lengths: JSON) -> None:
+    groups = [{"rewards": [1, 0] * 32, **lengths}] * 1_100
+    with Client(served.url, timeout_s=PATIENCE_S) as client:
+        found = client.score_groups(groups, method="rewards", k=1)
+    assert (len(found), {one["max_at_k"] for one in found}) == (1_100, {0.5})
+
+
 @pytest.mark.parametrize("scheme", ["http", "grpc"])
 def test_the_client_sends_single_members(served: Any, scheme: str) -> None:
     url = served.url if scheme == "http" else f"grpc://{served.grpc}"

@@ -138,6 +138,19 @@ def test_the_order_of_responses_changes_no_class(served: Any, verifier: str, res
         ("qa", "one of them", "Paris"),
         ("qa", "es kommt darauf an", "Paris"),
         ("qa", "看情况", "Paris"),
+        ("qa", "I pass", "Paris"),
+        ("qa", "Skip.", "Paris"),
+        ("qa", "I'll skip this question", "Paris"),
+        ("qa", "Let's skip it and move on.", "Paris"),
+        ("qa", "私はパスします", "Paris"),
+        ("qa", "nadie puede decirlo", "Paris"),
+        ("qa", "no comment", "Paris"),
+        ("qa", "我放弃", "Paris"),
+        ("qa", "пропускаю", "Paris"),
+        ("math", "\\text{pass}", "1"),
+        ("math", "\\text{nobody can say}", "1"),
+        ("math", "\\text{誰も知らない}", "1"),
+        ("math", "\\text{left to the reader}", "1"),
         ("math", "\\text{hard to say}", "1"),
         ("math", "\\text{both of these}", "1"),
     ],
@@ -160,6 +173,16 @@ def test_what_is_right_for_no_task_or_may_be_a_refusal_is_no_majority(
         ("qa", "Claude Monet"),
         ("qa", "Monet"),
         ("qa", "It Follows"),
+        ("qa", "Khyber Pass"),
+        ("qa", "El Paso"),
+        ("qa", "Skip James"),
+        ("qa", "I Gave You Power"),
+        ("qa", "Niemandsland"),
+        ("qa", "May"),
+        ("qa", "No."),
+        ("qa", "False"),
+        ("qa", "non"),
+        ("qa", "いいえ"),
         ("qa", "two"),
         ("math", "\\infty"),
         ("math", "\\text{all even numbers}"),
@@ -169,6 +192,13 @@ def test_what_is_right_for_no_task_or_may_be_a_refusal_is_no_majority(
 def test_names_and_amounts_beside_words_for_anything_are_a_majority(served: Any, verifier: str, common: str) -> None:
     [group] = groups_of(served, {"verifier": verifier, "responses": boxed(common, common, "7")}, method="majority")
     assert (rewards(group), group["reason"]) == ([1.0, 1.0, 0.0], "majority")
+
+
+def test_a_choice_may_be_called_what_else_evades(served: Any) -> None:
+    choices = {"choices": {"A": "pass", "B": "fail"}}
+    group = {"verifier": "multiple_choice", "params": choices, "responses": ["Answer: pass", "(A)", "Answer: fail"]}
+    [found] = groups_of(served, group, method="majority")
+    assert (rewards(found), found["reason"]) == ([1.0, 1.0, 0.0], "majority")
 
 
 def test_plain_numbers_are_classes_without_a_comparison(served: Any) -> None:
@@ -234,6 +264,10 @@ def test_scores_get_terms_and_advantages(served: Any) -> None:
     for by in ("classes", "ngrams"):
         [only] = groups_of(served, alone, terms={"diversity": {"by": by}})
         assert rewards(only) == [1.0]  # as DARLING's process_uid_group gives a group of one
+    unequal = {"verifier": "exact_match", "reference": "4", "responses": ["4", "5"]}
+    [blind] = groups_of(served, unequal, terms={"diversity": {"by": "classes"}})
+    assert (blind["status"], rewards(blind)) == ("invalid", [None] * 2)
+    assert "terms.diversity: classes of answers need a verifier with an equality" in blind["message"]
     [short] = groups_of(served, {**group, "lengths": [1]}, terms={"length": 1})
     assert (short["status"], rewards(short)) == ("invalid", [None] * 4)
 

@@ -315,6 +315,20 @@ def test_replicas_answer_one_group(serve: Serve, redis_server: RedisServer) -> N
     assert {str(one["detail"]["group"]) for one in results} == {str(results[0]["detail"]["group"])}
 
 
+def test_members_outwait_a_redis_that_does_not_answer(serve: Serve, redis_server: RedisServer) -> None:
+    """A burst of members, or a busy machine, may make a call late: no member fails for that before its own deadline."""
+    served = serve(redis_url=redis_server.url, workers="1")
+    group = {"id": name(), "size": 3, "wait_s": PATIENCE_S}
+    redis_server.kill()
+    [late] = post(served.url, item(HALVES[0], {**group, "member": 0}), deadline_s=0.3)
+    assert (late["status"], late["reason"]) == ("failed", "group_unavailable")
+    with ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(each_alone, [served.url], HALVES, group)
+        eventually(lambda: served.log.read_text().count("groups: Redis at") > len(HALVES) + 1)
+        redis_server.start()
+        assert [one["reward"] for one in waiting.result()] == [1, 0, 1]
+
+
 def _other_kind(client: redis.Redis, key: bytes) -> None:
     client.delete(key)
     client.set(key, b"5")
