@@ -121,15 +121,27 @@ _JUDGING = frozenset([Slot.THIS, Slot.RIGHT, Slot.WRONG, Slot.FILLER]) | _DENYIN
 
 
 def is_gainsaid(text: str, span: Span) -> bool:
-    """Whether a sentence close behind a yes or no says the opposite: "The answer is yes. No, it's no."."""
+    """Whether a sentence close behind a yes or no says the opposite: "The answer is yes. Wait, no, it's no."."""
     value = truth(text[slice(*span)])
     following = islice(sentences(text, span[1], min(len(text), span[1] + _MAX_CHARS)), _MAX_FOLLOWING)
-    opposite = (truth(text[sentence.start : sentence.end]) for sentence in following)
+    opposite = (truth(_behind_turn(sentence)) for sentence in following)
     return value is not None and any(other is not None and other is not value for other in opposite)
 
 
 _MAX_CHARS = 300
 _MAX_FOLLOWING = 3
+
+
+def _behind_turn(sentence: Sentence) -> str:
+    """A sentence without the words by which it turns: "Wait, no, it is true"; what it concedes is no turn: "But it is true that"."""
+    index, phrase = 0, sentence.words
+    while (stop := sentence.past_cue(index, Kind.BUT)) > index:
+        index = stop + (stop < len(phrase) and phrase[stop].text in _PAUSES)
+    is_turn = 0 < index < len(phrase) and all(word.text != "that" for word in phrase[index:])
+    return sentence.text[phrase[index].start if is_turn else sentence.start : sentence.end]
+
+
+_PAUSES = frozenset(",:，：、،")
 
 
 def _agrees(sentence: Sentence, value: bool) -> bool:

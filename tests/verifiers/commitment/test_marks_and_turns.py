@@ -113,6 +113,11 @@ def test_the_last_of_several_labelled_values_is_no_answer(row: Any, found: Found
         ("qa", "Non, ce n'est pas vrai.", "no", BOOL),
         ("qa", "Hayır, bu doğru değil.", "no", BOOL),
         ("qa", "是的，没错。", "yes", BOOL),
+        ("qa", "Answer: Yes. Wait, yes, it is true.", "yes", BOOL),
+        ("qa", "Answer: No. No, it is not true.", "no", BOOL),
+        ("qa", "Answer: Yes. No doubt, it is true.", "yes", BOOL),
+        ("qa", "Answer: Yes. But no other animal does so.", "yes", BOOL),
+        ("qa", "Answer: No. But he lived there.", "no", BOOL),
     ],
 )
 def test_a_plain_right_answer_is_paid(row: Any, found: Found) -> None:
@@ -125,6 +130,11 @@ def test_a_plain_right_answer_is_paid(row: Any, found: Found) -> None:
         ("qa", "The answer is yes. Wait, no.", "yes", BOOL),
         ("qa", "The answer is yes. No, it's no.", "yes", BOOL),
         ("qa", "La respuesta es sí. Espera, no.", "yes", BOOL),
+        ("qa", "Answer: False. Wait, no, it is true.", "false", BOOL),
+        ("qa", "Answer: That is wrong. Wait, no, it is right.", "false", BOOL),
+        ("qa", "Answer: Nein. Nein, warte, es ist wahr.", "no", BOOL),
+        ("qa", "Réponse : faux. Non, attendez, c'est vrai.", "false", BOOL),
+        ("qa", "答案：错。等等，不，这是正确的。", "false", BOOL),
         ("qa", "My friend says yes.", "yes", BOOL),
         ("math", "The answer is 12. Wait, no.", "12", {}),
         ("math", r"\boxed{12}. Hmm, no.", "12", {}),
