@@ -16,11 +16,11 @@ from verifiers.math.units.names import SYMBOLS
 from verifiers.math.units.names import names as unit_names
 from verifiers.rules.qa.words import Normalise, has_cjk, unaccented
 
-_TOKEN = re.compile(
-    r"(?<![^\W_])(?:[A-Z]\.){1,4}[A-Z]\b\.?|\d+(?:[.,]\d+)*(?:[^\W\d_]+)?|[^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+"
-    r"|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
-)
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_EAST = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+"""The characters of Chinese, Japanese and Korean."""
+_INITIALS = r"(?<![^\W_])(?:[A-Z]\.){1,4}[A-Z]\b\.?"
+_TOKEN = re.compile(rf"{_INITIALS}|\d+(?:[.,]\d+)*(?:[^\W\d_]+)?|[^\W\d_{_EAST}]+|[{_EAST}]")
+_CJK = re.compile(rf"[{_EAST}]|[^\W_{_EAST}]+")
 _ARTICLES = frozenset(["a", "an", "the"])
 _HYPHENS = ("-", "‐", "‑", "–")
 _MAX_PLACES = 64
