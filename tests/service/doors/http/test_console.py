@@ -104,6 +104,7 @@ MANY_STANCES = (
 SAID = "My friend says the answer is 12. The answer is not 13. Maybe it is \\boxed{14}?\n\n\\boxed{15} and no more."
 
 
+@pytest.mark.browser
 def test_a_verdict_of_an_older_case_is_not_shared(served: Served, context: BrowserContext) -> None:
     opened = Playground(context, served.url)
     opened.try_it("math", "\\boxed{7}", "7")
@@ -120,6 +121,7 @@ def test_a_verdict_of_an_older_case_is_not_shared(served: Served, context: Brows
     assert opened.page.locator("#share").is_visible()
 
 
+@pytest.mark.browser
 def test_every_mention_is_marked_by_its_stance(served: Served, context: BrowserContext) -> None:
     opened = Playground(context, served.url)
     opened.try_it("math", SAID, "15")
@@ -275,6 +277,7 @@ def test_a_recipe_shows_its_checks(served: Served, context: BrowserContext) -> N
     assert opened.complaints == []
 
 
+@pytest.mark.browser
 def test_with_keys_the_page_opens_and_asks_for_one(serve: Serve, context: BrowserContext) -> None:
     served = serve(api_keys=f"me={KEY}", sandbox="none")
     opened = Playground(context, served.url)

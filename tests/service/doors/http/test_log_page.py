@@ -494,6 +494,7 @@ def test_a_condition_in_sql_chooses_and_a_wrong_one_says_why(logged: Logged, con
     opened.says("the function 'read_text' is not possible here")
 
 
+@pytest.mark.browser
 def test_a_verdict_is_corrected_and_saved_as_a_case(logged: Logged, context: BrowserContext) -> None:
     opened = Log(context, logged())
     found = opened.open("wrong answer")

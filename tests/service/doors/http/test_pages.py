@@ -71,6 +71,7 @@ def test_every_operation_of_the_contract_is_in_the_list(served: Served, browser:
             expect(reference.page.get_by_text(summary, exact=True).first).to_be_attached()
 
 
+@pytest.mark.browser
 def test_a_key_is_asked_of_calls_and_not_of_the_page(serve: Serve, browser: Browser) -> None:
     server = serve(api_keys=f"me={KEY}")
     with browser.new_context() as context:
