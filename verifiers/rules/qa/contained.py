@@ -18,8 +18,8 @@ from verifiers.rules.qa.words import Normalise, has_cjk, unaccented
 
 _EAST = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 """The characters of Chinese, Japanese and Korean."""
-_INITIALS = r"(?<![^\W_])(?:[A-Z]\.){1,4}[A-Z]\b\.?"
-_TOKEN = re.compile(rf"{_INITIALS}|\d+(?:[.,]\d+)*(?:[^\W\d_]+)?|[^\W\d_{_EAST}]+|[{_EAST}]")
+_DOTTED = r"(?<![^\W_])(?:[A-Z]\.){1,4}[A-Z]\b\.?"
+_TOKEN = re.compile(rf"{_DOTTED}|\d+(?:[.,]\d+)*(?:[^\W\d_]+)?|[^\W\d_{_EAST}]+|[{_EAST}]")
 _CJK = re.compile(rf"[{_EAST}]|[^\W_{_EAST}]+")
 _ARTICLES = frozenset(["a", "an", "the"])
 _HYPHENS = ("-", "‐", "‑", "–")
