@@ -118,6 +118,7 @@ def test_the_last_of_several_labelled_values_is_no_answer(row: Any, found: Found
         ("qa", "Answer: Yes. No doubt, it is true.", "yes", BOOL),
         ("qa", "Answer: Yes. But no other animal does so.", "yes", BOOL),
         ("qa", "Answer: No. But he lived there.", "no", BOOL),
+        ("qa", "Answer: No. However, it is true that he lived there.", "no", BOOL),
     ],
 )
 def test_a_plain_right_answer_is_paid(row: Any, found: Found) -> None:

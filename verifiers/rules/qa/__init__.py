@@ -259,9 +259,11 @@ def _answer(
     response: str, extraction: commitment.Extraction, metric: str, references: Sequence[tuple[str, ...]]
 ) -> str:
     """The text that is compared: an answer without the words around it."""
+    if (
+        metric == "bool" and extraction.answer and truth(extraction.answer) is not None
+    ):  # not the abbreviation of "number"
+        return extraction.answer
     answer = untexted(visible(_past_abbreviation(response, extraction)))
-    if metric == "bool" and truth(answer) is not None:
-        return answer
     if metric == "list" and extraction.channel is Channel.ANSWER_LINE and extraction.span:
         answer = typed.listed_from(response, extraction.span[0]) or answer
     may_be = metric not in _WHOLE or _may_name(answer, references)
