@@ -19,7 +19,7 @@ from weakref import WeakValueDictionary
 import msgspec
 
 from service.advantages.schemas import Status
-from service.errors import RequestError
+from service.errors import Gone, RequestError
 from service.groups.schemas import MAX_MEMBERS, Group
 from service.groups.shown import shown
 from service.scoring.engine import Engine
@@ -231,14 +231,29 @@ class Evolver:
 
     async def _swapped(self, key: str, step: "_Step") -> RubricResult:
         for _ in range(_ATTEMPTS):
-            version, state = await self._store.read(key, (VERSION, "state"))
-            result = await step.run(_State() if state is None else _states.decode(state))
+            version, number, state = await self._seen(key)
+            result = await step.run(state)
             evolving = [r for r, kind in zip(result.rubrics, result.rubrics_types, strict=True) if kind == _EVOLVING]
             after = encode(_State(evolving, result.inactive_rubrics))
-            number = b"%d" % (int(version or 0) + 1)
-            if await self._store.swap(key, version, Change({VERSION: number, "state": after}, _KEPT_S)):
+            if await self._store.swap(key, version, Change({VERSION: b"%d" % (number + 1), "state": after}, _KEPT_S)):
                 return result
         raise _Unfit("failed", "buffer_changed", "other requests changed this prompt's rubric; post it again")
+
+    async def _seen(self, key: str) -> tuple[bytes | None, int, _State]:
+        """The version of a record, also as a number, and its state. A damaged record is removed.
+
+        Raises:
+            _Unfit: it was damaged.
+        """
+        try:
+            version, state = await self._store.read(key, (VERSION, "state"))
+            return version, int(version or 0), _states.decode(state or b"{}")
+        except (Gone, ValueError, RecursionError) as error:  # of JSON and of UTF-8, too
+            await self._store.remove(key)
+            message = (
+                "what the buffer kept of this prompt was damaged, and is removed; post the group again to begin anew"
+            )
+            raise _Unfit("failed", "buffer_damaged", message) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +316,7 @@ class _Step:
         for a criterion; with fewer than two others, nothing is proposed.
         """
         most = self.options.propose
-        replies = [text for text in texts if text and not guards.addresses_judge(text)]
+        replies = await asyncio.to_thread(_without_orders, texts)
         hidden = sum(map(bool, texts)) - len(replies)
         detail: dict[str, Any] = {"not_shown": hidden} if hidden else {}
         if not most or len(replies) < _FEWEST:
@@ -361,6 +376,11 @@ class _Step:
             for at, trial in enumerate(untried)
         }
         return [scored.get(id(trial), trial) for trial in trials]
+
+
+def _without_orders(texts: Sequence[str]) -> list[str]:
+    """The texts that do not speak to the judge. A long one takes ten milliseconds."""
+    return [text for text in texts if text and not guards.addresses_judge(text)]
 
 
 def _rubric(group: RubricGroup, state: _State | None) -> tuple[list[Criterion], list[Kind], list[Criterion]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
+from redis import Redis
 from rewardline import Client, InvalidRequest
 
 from tests.conftest import Served, serving
@@ -161,6 +162,22 @@ def test_a_buffer_keeps_the_criteria_of_each_prompt(
             assert {answer["status"] for answer in both} == {"ok"}
             [wrong] = client.evolve_rubrics([{**posted, "rubrics_types": ["evolving"]}], buffer=name)
             assert (wrong["status"], wrong["reason"]) == ("invalid", "bad_group")
+
+
+def test_a_damaged_buffer_is_told_once_and_begins_anew(asked: Grader, shared_redis: Any, tmp_path: Path) -> None:
+    name = tmp_path.name.replace("_", "-")
+    with (
+        serving(tmp_path / "l", (), None, sandbox="none", workers="1", judge_file=str(asked.file(tmp_path)), redis_url=shared_redis.url) as kept,
+        Client(kept.url, timeout_s=PATIENCE_S) as client,
+        Redis.from_url(shared_redis.url) as records,
+    ):  # fmt: skip
+        groups = [group(prompt=f"How do I lower the fever of {name}?"), group(prompt="And a cough?")]
+        for damage in (b"\xff", b"[" * 100_000, b"null"):
+            assert {one["status"] for one in client.evolve_rubrics(groups, buffer=name)} == {"ok"}
+            for key in records.scan_iter(f"*rubrics-{name}-*"):
+                records.hset(key, "state", damage)
+            told = client.evolve_rubrics(groups, buffer=name)
+            assert {(one["status"], one["reason"]) for one in told} == {("failed", "buffer_damaged")}
 
 
 @pytest.mark.judges

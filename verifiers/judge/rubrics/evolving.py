@@ -8,7 +8,7 @@ retired, and beyond the bound those with the least; one without scores is kept. 
 """
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -22,7 +22,8 @@ _AKIN: Final = 0.3
 """The same share, if the scores of both say the same, too."""
 _COPY: Final = 28
 """So many letters in a row that stand in a response, and in no text of the task, are copied: five words of English."""
-_STEP: Final = _COPY // 2
+_SHOWN_CHARS: Final = 50_000
+"""At each end of a response; a judge is shown 32,000 in all, unless its profile says otherwise."""
 _IDEOGRAPHS: Final = 0x2E80
 """From here on a character says as much as three letters do."""
 _EQUAL: Final = 1e-9
@@ -60,14 +61,16 @@ def screened(
 ) -> tuple[list[Trial], list[tuple[Trial, Why]]]:
     """The proposals that may be tried, and the others with the reason. `others` are all criteria that there are, or were."""
     task = _letters("\n".join((prompt, *(other.text for other in others))))
-    replies = [_letters(response) for response in responses]
+    proposals = list(proposals)
+    texts = [_letters(text) for proposal in proposals for text in (proposal.title, proposal.text)]
+    copied = _copied(texts, task, [_letters(_shown(response)) for response in responses])
     accepted: list[Trial] = []
     refused: list[tuple[Trial, Why]] = []
     for proposal in proposals:
         words = f"{proposal.title}\n{proposal.text}"
         if guards.addresses_judge(words):
             refused.append((proposal, "addresses_judge"))
-        elif any(_copies(_letters(text), task, replies) for text in (proposal.title, proposal.text)):
+        elif any(not copied.isdisjoint(_runs(_letters(text))) for text in (proposal.title, proposal.text)):
             refused.append((proposal, "copied"))
         elif any(_is_alike(proposal, other) for other in (*others, *accepted)):
             refused.append((proposal, "duplicate"))
@@ -116,6 +119,10 @@ def _pieces(letters: str) -> set[str]:
     return {letters[at : at + 3] for at in range(max(1, len(letters) - 2))}
 
 
+def _shown(response: str) -> str:
+    return response if len(response) <= 2 * _SHOWN_CHARS else f"{response[:_SHOWN_CHARS]}\n{response[-_SHOWN_CHARS:]}"
+
+
 def _letters(text: str) -> str:
     """The letters and digits of a text, without case. Characters of scripts that write words with one or two count three
     times.
@@ -124,25 +131,14 @@ def _letters(text: str) -> str:
     return "".join(char if ord(char) < _IDEOGRAPHS else char * 3 for char in kept)
 
 
-def _copies(letters: str, task: str, replies: Sequence[str]) -> bool:
-    """Whether a run of letters stands in a reply, and not in the task. Each run of so many holds a whole piece of half."""
-    for at in range(0, len(letters) - _STEP + 1, _STEP):
-        piece = letters[at : at + _STEP]
-        for reply in replies:
-            start = reply.find(piece)
-            while start >= 0:
-                run = _run(letters, at, reply, start)
-                if len(run) >= _COPY and run not in task:
-                    return True
-                start = reply.find(piece, start + 1)
-    return False
+def _copied(texts: Iterable[str], task: str, replies: Sequence[str]) -> Set[str]:
+    """The runs of some texts that stand in a reply, and not in the task. Linear in the replies, however alike their parts are."""
+    runs = {run for text in texts for run in _runs(text)}
+    if not runs:
+        return runs
+    runs.difference_update(_runs(task))
+    return {run for reply in replies for run in _runs(reply) if run in runs}
 
 
-def _run(first: str, at: int, second: str, start: int) -> str:
-    """The longest run around these two positions that both texts have."""
-    begin, end = at, at + _STEP
-    while begin > 0 and start - (at - begin) > 0 and first[begin - 1] == second[start - (at - begin) - 1]:
-        begin -= 1
-    while end < len(first) and start + end - at < len(second) and first[end] == second[start + end - at]:
-        end += 1
-    return first[begin:end]
+def _runs(letters: str) -> Iterator[str]:
+    return (letters[at : at + _COPY] for at in range(len(letters) - _COPY + 1))

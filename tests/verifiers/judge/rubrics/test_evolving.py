@@ -82,6 +82,16 @@ def test_words_of_the_task_are_no_copy() -> None:
     assert screened([trial(COPIED)], [], prompt, [f"They said: {COPIED}"])[1] == []
 
 
+def test_parts_that_are_alike_hold_nothing_up() -> None:
+    """A search for each place of a part takes minutes here: the time of it grows with the square of a response."""
+    nearly = [f"{'a' * 14}c" * 7_000] * 16
+    proposal = trial(f"{'a' * 14}b" * 30)
+    assert screened([proposal], [], "a" * 100_000, nearly) == ([proposal], [])
+    same = trial("a" * 500)
+    assert screened([same], [], PROMPT, ["a" * 100_000] * 16)[1] == [(same, "copied")]
+    assert screened([same], [], "a" * 100, ["a" * 100_000] * 16)[1] == []
+
+
 GOOD = '{"criteria": [{"title": "Dose", "description": "Names the dose", "fault": false}]}'
 FENCED = f"Here they are:\n```json\n{GOOD}\n```"
 
