@@ -14,7 +14,7 @@ serve: export PYTHONDONTWRITEBYTECODE :=
 serve: $(VENV)/serve.stamp ## Install what the service needs, and serve
 	@exec $(BIN)/rewardline serve
 
-# The quick lane: it touches every module and uses each real component once. It takes ten to twenty minutes.
+# The quick lane: it touches every module and uses each real component once. It takes about ten minutes on two cores.
 test: $(VENV)/test.stamp redis docker browser compilers kubernetes ## The quick lane, after the linters: what CI runs
 	$(CHECK)
 	@$(BIN)/python -m tests.run quick

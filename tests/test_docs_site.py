@@ -57,6 +57,7 @@ def pages(site: Path) -> dict[Path, Page]:
     return {path: Page(path) for path in site.rglob("*.html")}
 
 
+@pytest.mark.contract
 def test_every_link_and_anchor_of_the_site_holds(site: Path, pages: dict[Path, Page]) -> None:
     assert len(pages) > 80
     assert list(_broken(site, pages)) == []

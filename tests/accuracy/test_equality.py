@@ -60,6 +60,7 @@ def test_the_sides_of_a_pair_are_put_into_the_same_expression() -> None:
     assert not pair.is_equal
 
 
+@pytest.mark.accuracy
 def test_sympy_judges_pairs_without_an_end() -> None:
     drawn = [
         Pair("x^2-1", "(x-1)(x+1)", True, ""),

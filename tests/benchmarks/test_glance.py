@@ -46,6 +46,7 @@ def apart(*arguments: str) -> None:
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-5000:]
 
 
+@pytest.mark.load(beyond=1)
 @pytest.mark.usefixtures("own_settings")
 @pytest.mark.parametrize(
     ("parts", "run"),

@@ -32,6 +32,7 @@ def test_rewards_are_floats_for_each_way_a_row_names_its_reference(served: Serve
     assert reward(verifier="math", url=served.url, reference="solution")("2+2=", RIGHT, [], [], solution="4") == 1.0
 
 
+@pytest.mark.contract
 def test_it_is_called_by_position_too_and_with_columns_it_does_not_know(served: Served) -> None:
     judge = reward(verifier="math", url=served.url)
     row: dict[str, Any] = {"messages": [{"role": "user", "content": "2+2="}], "answer": "4", "query_id": 7}
@@ -66,6 +67,7 @@ def test_there_is_no_abstaining() -> None:
         reward(on_failed="abstain")
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("method", ["forkserver", "spawn"])
 async def test_it_travels_into_a_pool_of_processes(served: Served, method: str) -> None:
     judge = reward(verifier="math", url=served.url)

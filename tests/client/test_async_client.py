@@ -149,6 +149,7 @@ async def test_a_budget_that_begins_anew_is_waited_for(server: FakeServer) -> No
     assert server.arrived_at[1] - server.arrived_at[0] >= 0.3
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("status", [429, 503])
 async def test_retry_after_is_waited_for(server: FakeServer, status: int) -> None:
     server.faults.extend([answering(status, {"Retry-After": "0.3"})] * 2)
@@ -227,6 +228,7 @@ async def test_the_deadline_ends_the_call_and_cancels_the_request(server: FakeSe
     assert await asyncio.to_thread(cancelled.wait, 20)
 
 
+@pytest.mark.contract
 async def test_a_try_cut_short_by_the_deadline_says_what_an_earlier_one_came_to(server: FakeServer) -> None:
     async def hanging(request: web.Request, body: Body) -> None:
         await asyncio.Event().wait()
@@ -239,6 +241,7 @@ async def test_a_try_cut_short_by_the_deadline_says_what_an_earlier_one_came_to(
     assert "out of order" in result.detail["message"]
 
 
+@pytest.mark.contract
 async def test_so_does_a_call_that_scores_nothing() -> None:
     connections = 0
 

@@ -20,6 +20,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.contract
 @given(JSON)
 def test_what_is_sent_is_what_was_given(value: Any) -> None:
     assert json.loads(json_bytes(value)) == value

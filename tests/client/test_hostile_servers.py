@@ -131,6 +131,7 @@ async def test_a_hostile_answer_is_an_error_of_ours_and_takes_little_memory(serv
             assert await growth(refused) < _GROWTH
 
 
+@pytest.mark.contract(beyond=1)
 @pytest.mark.parametrize("name", HOSTILE_LINES)
 async def test_a_hostile_stream_is_too(server: FakeServer, name: str) -> None:
     server.faults.append(HOSTILE_LINES[name])
@@ -151,6 +152,7 @@ def test_the_client_without_a_loop_is_bounded_too(server: FakeServer) -> None:
                 client.score([ITEM])
 
 
+@pytest.mark.contract(beyond=1)
 @pytest.mark.parametrize("status", [401, 422, 404])
 async def test_a_refusal_is_told_by_its_status_however_long_it_is(server: FakeServer, status: int) -> None:
     for body in (packed(b" " * (60 * MB)), packed(DEEP)):
@@ -392,6 +394,7 @@ HOSTILE_MESSAGES: dict[str, bytes] = {
 }
 
 
+@pytest.mark.contract(beyond=1)
 @pytest.mark.parametrize("name", HOSTILE_MESSAGES)
 async def test_a_hostile_message_is_an_error_of_ours_and_takes_little_memory(name: str) -> None:
     async with HostileVerifier(HOSTILE_MESSAGES[name]) as url, AsyncClient(url, max_retries=0) as client:

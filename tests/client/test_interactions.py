@@ -32,6 +32,7 @@ def said(answer: str) -> list[dict[str, str]]:
     return [{"role": "user", "content": "7 times 8?"}, {"role": "assistant", "content": answer}]
 
 
+@pytest.mark.contract
 def test_two_turns_and_an_end(served: Served) -> None:
     with Client(served.url) as client:
         name = client.open_interaction(FIELDS)

@@ -63,6 +63,7 @@ def metric(served: Any, pattern: str) -> float:
     return sum(float(value) for value in re.findall(rf"^rewardline_{pattern} (\S+)$", text, re.MULTILINE))
 
 
+@pytest.mark.contract
 @pytest.mark.load(beyond=1)
 @pytest.mark.parametrize("door", ["http", "grpc"])
 def test_ten_thousand_items_are_cut_and_come_back_in_order(served: Any, door: str) -> None:
@@ -130,7 +131,7 @@ def test_invalid_items_come_back_as_results(served: Any, door: str) -> None:
         raise_for_invalid(results)
 
 
-@pytest.mark.contract(beyond=1)
+@pytest.mark.contract
 @pytest.mark.parametrize("door", ["http", "grpc"])
 def test_a_wrong_key_is_an_error_of_its_own_type(serve: Any, door: str) -> None:
     served = serve(api_keys=f"me={KEY}")
@@ -174,7 +175,7 @@ async def test_grpc_errors_name_the_field(
     assert caught.value.detail
 
 
-@pytest.mark.contract(beyond=1)
+@pytest.mark.contract
 @pytest.mark.parametrize("door", ["http", "grpc"])
 def test_requests_larger_than_the_server_takes_are_halved(serve: Any, door: str) -> None:
     served = serve(max_items_per_request="60", max_items_in_flight="600")
@@ -183,7 +184,7 @@ def test_requests_larger_than_the_server_takes_are_halved(serve: Any, door: str)
     assert [result.score for result in results] == scores(500)
 
 
-@pytest.mark.contract(beyond=1)
+@pytest.mark.contract
 @pytest.mark.parametrize("door", ["http", "grpc"])
 def test_bytes_beyond_the_limit_are_halved_and_one_item_alone_is_refused(serve: Any, door: str) -> None:
     served = serve(max_body_mb="0.2")

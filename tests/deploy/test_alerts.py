@@ -100,6 +100,7 @@ def _known(metrics: str) -> set[str]:
     return found
 
 
+@pytest.mark.deploy
 def test_every_metric_that_an_alert_or_an_autoscaler_names_is_there(metrics: str) -> None:
     asked = [rule["expr"] for rule in _rules()]
     asked += [query for name in ("prod", "hardened") for query in _queries(name)]
@@ -151,6 +152,7 @@ def test_the_paths_of_probes_and_hooks_answer_on_the_port_for_operations(operate
             assert httpx.get(f"{operated.ops}{each.container[probe]['httpGet']['path']}").status_code == 200
 
 
+@pytest.mark.deploy
 def test_box_hosts_are_scaled_by_the_verifiers_that_need_boxes(operated: Served) -> None:
     items = [
         _item(verifier["name"], example)

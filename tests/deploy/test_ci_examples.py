@@ -52,6 +52,7 @@ def test_gitlab_keeps_what_the_audit_writes_though_it_failed() -> None:
     assert f"--report {job['artifacts']['paths'][0]}" in job["script"][-1]
 
 
+@pytest.mark.deploy
 @pytest.mark.parametrize(("row", "code"), [(GOOD, 0), (BAD, 1)], ids=["all rows can be judged", "one cannot"])
 def test_the_audit_of_the_examples_tells_by_its_exit_code(tmp_path: Path, row: Mapping[str, str], code: int) -> None:
     commands, variables = github()

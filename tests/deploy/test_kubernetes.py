@@ -52,6 +52,7 @@ def test_every_component_is_rendered_somewhere() -> None:
     assert [each.name for each in COMPONENTS.iterdir() if f"components/{each.name}" not in used] == []
 
 
+@pytest.mark.deploy(beyond=1)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("version", VERSIONS)
 def test_kubernetes_takes_every_object_with_nothing_misspelt(name: str, version: str) -> None:

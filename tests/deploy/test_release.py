@@ -30,6 +30,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.deploy
 def test_two_wheels_and_two_source_archives_are_built(built: Path) -> None:
     assert sorted(path.name for path in built.iterdir()) == _distributions()
 
@@ -63,6 +64,7 @@ def _pythons(told: Message) -> set[str]:
     return {name for name in names if re.fullmatch(r"3\.\d+", name)}
 
 
+@pytest.mark.deploy
 @pytest.mark.parametrize("name", ["rewardline_server", "rewardline"])
 def test_a_source_archive_makes_the_same_wheel(built: Path, tmp_path: Path, name: str) -> None:
     with tarfile.open(built / f"{name}-{version()}.tar.gz") as archive:
@@ -78,6 +80,7 @@ def _contents(wheel: Path) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
+@pytest.mark.deploy
 def test_what_ships_of_others_is_named_in_the_notice(built: Path) -> None:
     """A folder of vendored files is named in NOTICE, and has their licence in it."""
     notice = (ROOT / "NOTICE").read_text()

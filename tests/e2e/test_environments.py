@@ -28,6 +28,7 @@ def run(environment: str, script: str, url: str) -> Any:
     return json.loads(done.stdout.splitlines()[-1])
 
 
+@pytest.mark.trainers
 def test_an_episode_of_openenv_is_an_interaction(served: Served) -> None:
     printed = run("openenv", "openenv_episodes.py", served.url)
     assert printed["episode"] == [["7 times 8?", None, False], [0.0, False, True], [1, "open"], [1.0, True, 1.0]]

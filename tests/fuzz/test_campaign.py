@@ -75,6 +75,7 @@ def test_fuzzing_hardly_ever_finds_a_wrong_verdict(
     assert not fuzzed[target].is_often_wrong, "\n".join(map(str, (fuzzed[target], *wrong)))
 
 
+@pytest.mark.fuzz
 @needs_atheris
 def test_the_quick_campaign_takes_its_cpu_seconds(fuzzed: dict[str, Spent]) -> None:
     assert sum(each.cpu_s for each in fuzzed.values()) >= campaign.QUICK_CPU_S - 1
@@ -146,6 +147,7 @@ def _spent(out: Path) -> Spent:
     return Spent("reader", 2.0, findings=[Finding.of(row) for row in suspects], **done)
 
 
+@pytest.mark.fuzz
 @needs_atheris
 def test_a_planted_fault_and_a_planted_crash_are_found(tmp_path: Path) -> None:
     assert _planted(CRASH, tmp_path) != 0
@@ -156,7 +158,7 @@ def test_a_planted_fault_and_a_planted_crash_are_found(tmp_path: Path) -> None:
     assert (tmp_path / "deadly.txt").read_text().strip()
 
 
-@pytest.mark.fuzz(beyond=1)
+@pytest.mark.fuzz
 @needs_atheris
 @pytest.mark.parametrize(
     ("fault", "is_often"),

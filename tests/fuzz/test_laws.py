@@ -37,6 +37,7 @@ def sound(choices: Choices) -> tuple[Term, str] | None:
     return (term, text) if has_value and outcome(text, None) not in REFUSED else None
 
 
+@pytest.mark.fuzz
 @SOME
 @given(choices=DECISIONS)
 def test_a_formula_equals_itself_however_it_is_written(choices: Choices) -> None:
@@ -85,6 +86,7 @@ def test_what_differs_anywhere_is_not_equal(choices: Choices) -> None:
 # --- the evaluation that the laws rest on
 
 
+@pytest.mark.fuzz
 @SOME
 @given(choices=DECISIONS)
 def test_a_rewriting_has_the_same_value(choices: Choices) -> None:
@@ -156,6 +158,7 @@ def test_a_wrong_equality_is_seen_both_ways(monkeypatch: pytest.MonkeyPatch) -> 
 # --- time
 
 
+@pytest.mark.fuzz(beyond=1)
 @pytest.mark.parametrize(
     "function",
     [

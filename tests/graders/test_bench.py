@@ -91,6 +91,7 @@ def test_a_grader_is_asked_about_each_row() -> None:
     assert [row["response"] for row in tally.disagreements] == [asked.items[1]["response"]]
 
 
+@pytest.mark.accuracy
 def test_hangs_and_crashes_are_counted_and_the_next_rows_are_judged(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -105,6 +106,7 @@ def test_hangs_and_crashes_are_counted_and_the_next_rows_are_judged(
     assert line.startswith("| faulty | 7 | 14.3% | 1 | 1 | 1 | 2 | 1 |")
 
 
+@pytest.mark.accuracy
 def test_a_grader_is_added_by_a_file_of_twenty_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     own = tmp_path / "own.py"
     own.write_text(OWN_GRADER)
@@ -114,6 +116,7 @@ def test_a_grader_is_added_by_a_file_of_twenty_lines(tmp_path: Path, capsys: pyt
     assert "| the text itself | 31 | 29.0% | 0 | 22 |" in table
 
 
+@pytest.mark.accuracy
 def test_a_time_limit_of_a_grader_counts_the_time_of_the_processor(tmp_path: Path) -> None:
     own = tmp_path / "own.py"
     own.write_text(OWN_GRADER)

@@ -7,6 +7,8 @@ from functools import _lru_cache_wrapper
 from importlib import import_module
 from pathlib import Path
 
+import pytest
+
 from memory import registry
 from tests.conftest import ROOT
 
@@ -48,6 +50,7 @@ def _modules() -> list[str]:
     return [name for name in names if not name.endswith("__main__") and ".cluster" not in name]
 
 
+@pytest.mark.leaks
 def test_no_function_remembers_texts_without_a_bound_in_bytes() -> None:
     for name in _modules():
         import_module(name)
@@ -71,6 +74,7 @@ def test_no_function_remembers_texts_without_a_bound_in_bytes() -> None:
     assert tables <= OWN_TABLES
 
 
+@pytest.mark.leaks
 def test_memories_of_functions_are_made_once_by_modules() -> None:
     """None is made for each object: it would keep the object, and be kept by it."""
     wrong = []

@@ -261,6 +261,7 @@ async def test_who_asks_for_a_removal_that_is_under_way_is_answered_when_the_box
     await box.destroy()
 
 
+@pytest.mark.boxes
 @pytest.mark.parametrize("runtime", [None, "runsc"])
 async def test_a_run_stands_ready_in_a_box_of_its_own(docker_address: str, owner: str, runtime: str | None) -> None:
     size = BoxSize(memory_mb=256, disk_mb=64)
@@ -496,6 +497,7 @@ async def test_what_is_no_interpreter_is_not_waited_for(
     assert containers_of(client, owner) == []
 
 
+@pytest.mark.boxes
 async def test_a_box_that_used_up_its_memory_says_so(backend: DockerBackend) -> None:
     async with boxed(backend) as talk:
         await talk.send("len(bytearray(2 << 30))")

@@ -50,6 +50,7 @@ async def judge(docker_address: str) -> AsyncIterator[Bench]:
         yield judge
 
 
+@pytest.mark.repositories(beyond=1)
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("case_type", TASKS)
 async def test_a_task_of_each_case_type_is_judged_in_containers(judge: Bench, case_type: CaseType) -> None:

@@ -175,6 +175,7 @@ async def killable(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncItera
     client.close()
 
 
+@pytest.mark.boxes
 async def test_a_box_killed_in_mid_run_costs_nothing(killable: tuple[Watched, Kill]) -> None:
     backend, kill = killable
     async with bench(backend) as judge:

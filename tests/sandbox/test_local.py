@@ -592,7 +592,7 @@ def another_service(state_dir: Path, tier: Tier, mark: str, user: int | None = N
             service.kill()
 
 
-@pytest.mark.boxes(beyond=1)
+@pytest.mark.boxes
 @both_tiers
 async def test_boxes_end_with_a_killed_service_and_the_next_one_removes_the_rest(state_dir: Path, tier: Tier) -> None:
     mark = f"killed-{os.getpid()}-{tier}"

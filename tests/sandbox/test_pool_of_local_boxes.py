@@ -67,6 +67,7 @@ async def test_real_boxes_run_programs_and_tell_how_they_ended(real: PooledSandb
     assert (again.exit, again.stdout) == (Exit.EXITED, b"again\n")
 
 
+@pytest.mark.boxes(beyond=1)
 @pytest.mark.parametrize("word", ["hello", "exit", "loop", "flood", "signal"])
 @pytest.mark.parametrize("before", [0, 2], ids=["only", "last"])
 async def test_the_last_run_in_a_box_used_once_ends_like_those_in_others(
@@ -157,6 +158,7 @@ async def test_programs_are_what_the_kernel_ends_first_for_want_of_memory_and_no
     assert [result.stdout.split() for result in collector.results] == [[b"1000"]]
 
 
+@pytest.mark.boxes
 async def test_real_boxes_killed_from_outside_cost_no_verdict() -> None:
     others = children()
     pool = PooledSandbox(LocalBackend(), slots=2)

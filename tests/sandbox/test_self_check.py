@@ -194,6 +194,7 @@ async def boxes(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator
     await sandbox.stop()
 
 
+@pytest.mark.boxes(beyond=1)
 @pytest.mark.parametrize("source", [reach.PROCESSES, reach.ATTRIBUTES], ids=["processes", "attributes"])
 async def test_a_process_of_the_box_that_has_the_neighbours_number_is_no_neighbour(
     boxes: PooledSandbox, source: str

@@ -159,6 +159,7 @@ async def real() -> AsyncIterator[PooledSandbox]:
 LOOP = "while :; do :; done"
 
 
+@pytest.mark.boxes(beyond=1)
 @pytest.mark.parametrize(
     ("source", "run", "exits", "stdout"),
     [

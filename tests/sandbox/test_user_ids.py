@@ -84,6 +84,7 @@ def test_containers_have_as_many_ids_as_their_daemon_gives_them() -> None:
     assert ids.first + ids.count < 65534
 
 
+@pytest.mark.boxes
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 async def test_without_pid_namespaces_no_box_ends_programs_of_another(
     open_folder: Path, monkeypatch: pytest.MonkeyPatch

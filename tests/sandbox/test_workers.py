@@ -138,6 +138,7 @@ async def check_all_deeds() -> None:
         assert len(bad.message) < 4097
 
 
+@pytest.mark.boxes
 def test_all_deeds_in_one_batch_cost_only_themselves_on_the_services_event_loop() -> None:
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(check_all_deeds())
@@ -437,6 +438,7 @@ async def test_an_item_is_not_run_for_ever_under_dying_zygotes(tmp_path: Path) -
         assert workers.restarts["zygote"] == pool.MAX_INTERRUPTIONS
 
 
+@pytest.mark.boxes
 async def test_a_zygote_that_no_longer_answers_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "ZYGOTE_PATIENCE_S", 1.0)
     async with started(1) as workers:

@@ -62,6 +62,7 @@ def test_each_is_judged_as_it_must_be(found: Found, verifier: str) -> None:
     assert {made.score for made in items} == {0.0, 1.0}
 
 
+@pytest.mark.accuracy
 @pytest.mark.parametrize("verifier", _MODELS)
 def test_a_model_grades_each_as_it_must(serve: Serve, tmp_path: Path, verifier: str) -> None:
     with Grader() as grader:

@@ -42,6 +42,7 @@ def test_an_unknown_name_is_the_callers_and_the_message_names_the_nearest() -> N
         load().find("#")
 
 
+@pytest.mark.accuracy
 def test_an_installed_package_adds_its_verifier(tmp_path: Path) -> None:
     source, target = tmp_path / "source", tmp_path / "target"
     shutil.copytree(PLUGIN, source, ignore=shutil.ignore_patterns("__pycache__"))
@@ -105,6 +106,7 @@ def test_a_broken_or_doubled_plugin_stops_the_start(
     sys.modules.pop(module, None)
 
 
+@pytest.mark.accuracy
 def test_the_same_plugin_whole_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install_by_hand(tmp_path, "whole", "plugin_that_is_whole", SHOUTING)
     monkeypatch.syspath_prepend(tmp_path)

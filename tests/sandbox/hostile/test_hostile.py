@@ -175,6 +175,7 @@ def test_one_of_each_class_are_of_all_classes() -> None:
     assert {attack.kind for attack in ALL if attack.id in ONE_OF_EACH_CLASS} == {attack.kind for attack in ALL}
 
 
+@pytest.mark.boxes
 @few_and(IDS, {})
 @only_root
 def test_docker_boxes_hold(docker_address: str, open_folder: Path, ids: Sequence[str]) -> None:
@@ -193,6 +194,7 @@ def test_docker_boxes_of_gvisor_hold(docker_address: str, open_folder: Path) -> 
     in_containers(docker_address, open_folder, [name for name in SELECTED if name not in excused], "runsc", excused)
 
 
+@pytest.mark.boxes
 @few_and(IDS, {})
 @only_root
 def test_local_boxes_of_root_hold(open_folder: Path, ids: Sequence[str]) -> None:

@@ -103,12 +103,14 @@ def test_what_a_run_left_behind_is_ended_and_counted(box: Box) -> None:
     assert result.left >= 5
 
 
+@pytest.mark.boxes
 def test_a_fork_bomb_is_held_and_ended(box: Box) -> None:
     result = box.run("import os\nwhile True:\n    try: os.fork()\n    except OSError: pass", cpu_s=1.0, processes=20)
     assert result.ended == "cpu"
     assert result.left >= 3
 
 
+@pytest.mark.boxes
 def test_a_shell_fork_bomb_is_held_and_ended(box: Box) -> None:
     result = box.shell("f() { f | f & }; f; sleep 100", cpu_s=0.3, wall_s=1.0, processes=20)
     assert result.ended in ("cpu", "wall", None)

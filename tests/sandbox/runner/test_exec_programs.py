@@ -136,6 +136,7 @@ except ChildProcessError:
 """
 
 
+@pytest.mark.boxes
 @pytest.mark.parametrize(("handles_children", "seen"), [(False, b"waited for 0\n"), (True, b"gone\n")])
 def test_only_run_times_that_must_have_a_say_about_the_end_of_children(
     make_box: MakeBox, handles_children: bool, seen: bytes

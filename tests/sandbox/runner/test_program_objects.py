@@ -16,7 +16,7 @@ PAIRS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.boxes(beyond=40)
+@pytest.mark.boxes(beyond=8)
 @pytest.mark.parametrize("name", PAIRS)
 def test_the_right_program_passes_and_a_changed_one_does_not(name: str) -> None:
     pair = PAIRS[name]

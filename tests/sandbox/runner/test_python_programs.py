@@ -101,7 +101,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.boxes(beyond=40)
+@pytest.mark.boxes(beyond=8)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_does_what_it_does_outside(box: Box, name: str) -> None:
     result = box.run(PROGRAMS[name], STDIN)

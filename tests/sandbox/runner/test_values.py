@@ -42,6 +42,7 @@ def image(text: str) -> object:
     return decode(text.encode())
 
 
+@pytest.mark.boxes
 @given(PLAIN)
 def test_plain_data_comes_back_equal_and_of_the_same_type(value: object) -> None:
     back = decode(encode(value))

@@ -65,6 +65,7 @@ async def test_a_command_runs_without_any_privilege(containers: DockerContainers
     assert await shell(containers, script) == (End.EXITED, 3, "helloCapEff:\t0000000000000000\nkept\n")
 
 
+@pytest.mark.repositories(beyond=1)
 @pytest.mark.parametrize(
     ("workdir", "output"), [("/new/deep", "/new/deep\n"), ("/root", "/root\n"), ("/etc/passwd", None)]
 )
@@ -103,6 +104,7 @@ async def test_files_come_and_go_while_it_runs(containers: DockerContainers) -> 
         assert await container.fetch("folder", max_bytes=100) is None
 
 
+@pytest.mark.repositories
 async def test_limits_end_a_command(containers: DockerContainers) -> None:
     spinning = Task(TOOLS_IMAGE, "/root", limits=TaskLimits(cpu_s=1, wall_s=600, memory_mb=256, disk_mb=32))
     assert (await shell(containers, "while :; do :; done", spinning))[0] is End.TIME_LIMIT
@@ -154,6 +156,7 @@ async def test_a_command_that_hardly_runs_is_no_verdict(containers: DockerContai
             await counted
 
 
+@pytest.mark.repositories
 @only_runc
 @pytest.mark.parametrize(
     ("script", "wants_cpu"),
@@ -202,6 +205,7 @@ async def test_a_container_that_sleeps_meets_its_wall_seconds_whatever_its_progr
             assert await container.waiting() > 0.8
 
 
+@pytest.mark.repositories(beyond=1)
 @only_runc
 @pytest.mark.parametrize(
     ("script", "limit"),
@@ -219,6 +223,7 @@ async def test_a_limit_that_a_child_has_met_is_known(
         assert await container.met_limit() is limit
 
 
+@pytest.mark.repositories
 @only_runc
 async def test_processes_are_ended_whatever_became_of_the_programs(containers: DockerContainers) -> None:
     script = "(sleep 600 &); cd /usr/bin; for name in kill rm sh tr; do cp true evil; mv evil $name; done"
@@ -283,6 +288,7 @@ async def test_a_process_that_stays_behind_does_not_hold_a_command(containers: D
     assert (end, code, said) == (End.EXITED, 0, "done\n")
 
 
+@pytest.mark.repositories
 async def test_a_report_is_all_that_its_command_wrote(containers: DockerContainers) -> None:
     said = "echo out; echo err >&2; head -c 200000 /dev/zero"
     whole = "out\nerr\n" + "\0" * 200_000
@@ -291,6 +297,7 @@ async def test_a_report_is_all_that_its_command_wrote(containers: DockerContaine
     assert await shell(containers, f"{said}; kill -9 $PPID; kill -9 $$", report="") == (End.EXITED, 137, whole)
 
 
+@pytest.mark.repositories
 async def test_a_report_comes_with_the_output_whatever_became_of_the_programs(containers: DockerContainers) -> None:
     write = "printf made >/rewardline/made/report; (sleep 600; echo later >&2) &"
     for script, report in (
@@ -372,6 +379,7 @@ async def test_a_container_that_is_being_removed_is_free_soon(
     assert containers.free == 2
 
 
+@pytest.mark.repositories
 @pytest.mark.parametrize("containers", ["runc", pytest.param("runsc", marks=pytest.mark.repositories)], indirect=True)
 async def test_a_spare_is_as_a_fresh_container_and_goes_to_one_task(
     containers: DockerContainers, docker_address: str, client: docker.APIClient
@@ -457,6 +465,7 @@ async def test_what_a_container_used_is_noted_when_it_is_over(docker_address: st
         await containers.stop()
 
 
+@pytest.mark.repositories
 async def test_setup_is_done_once(docker_address: str, client: docker.APIClient) -> None:
     task = Task(TOOLS_IMAGE, "/root", ("echo ready >> state",), limits=LIMITS)
     first = DockerContainers(docker_address, slots=2, owner="setup-tests")

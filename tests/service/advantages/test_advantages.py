@@ -353,6 +353,7 @@ def test_the_door_answers_group_by_group(served: Any) -> None:
     assert body["summary"]["kept"] == 1
 
 
+@pytest.mark.contract(beyond=1)
 @pytest.mark.parametrize(
     ("body", "status", "loc"),
     [

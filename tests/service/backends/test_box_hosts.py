@@ -53,6 +53,7 @@ def scored(server: Served, items: list[JSON], cache: str = "off") -> list[JSON]:
     return list(answer.json()["results"])
 
 
+@pytest.mark.boxes
 def test_programs_are_judged_in_boxes_elsewhere(front: Served, hosts: list[Served]) -> None:
     sandbox = httpx.get(f"{front.url}/v1/sandbox").json()
     assert (sandbox["kind"], sandbox["state"], sandbox["slots"]) == ("remote", "ready", 64)

@@ -114,6 +114,7 @@ class Breakable(LocalBackend):
         return await super().make(profile, once=once)
 
 
+@pytest.mark.boxes
 async def test_boxes_that_are_lost_are_told_until_there_are_some_again() -> None:
     backend = Breakable()
     boxes = Boxes([Kind("local", lambda: PooledSandbox(backend, slots=1, jobs_per_box=1))], nothing_found)

@@ -151,6 +151,7 @@ def test_without_docker_this_machine_makes_the_boxes(serve: Any, monkeypatch: py
     assert score(served, code(RIGHT))[0]["score"] == 1.0
 
 
+@pytest.mark.boxes
 @pytest.mark.contract(beyond=1)
 @pytest.mark.parametrize("isolation", ["shared", "fresh"])
 def test_a_stopped_service_leaves_no_process(tmp_path: Path, isolation: str) -> None:

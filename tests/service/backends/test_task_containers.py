@@ -101,6 +101,7 @@ def task(docker_address: str) -> JSON:
         return small_task(*repository_image(client, FILES))
 
 
+@pytest.mark.repositories
 def test_a_patch_is_judged_by_the_service(docker_address: str, task: JSON, tmp_path: Path) -> None:
     item = {"verifier": "repository", "reference": task}
     with serving(tmp_path / "log.jsonl", sandbox="none", docker_host=docker_address, repository_slots="1") as served:
@@ -180,6 +181,7 @@ async def test_an_audit_finds_tasks_that_cannot_be_solved(docker_address: str, t
     assert hints == {"inspects_tests": 1, "nothing_guards": 1}
 
 
+@pytest.mark.repositories
 @pytest.mark.parametrize(
     ("options", "why"),
     [

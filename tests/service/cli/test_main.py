@@ -180,6 +180,7 @@ def scored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return source
 
 
+@pytest.mark.contract
 @table(("options", "said"), MISTAKES)
 def test_a_mistake_ends_before_the_first_row_and_changes_nothing(scored: Path, options: list[str], said: str) -> None:
     target = scored.with_suffix(".verdicts.jsonl")
@@ -208,6 +209,7 @@ def test_a_mistake_ends_an_audit_before_the_first_row(
     assert (done.exit_code, done.stdout, said in done.stderr) == (2, "", True), done.stderr
 
 
+@pytest.mark.contract
 def test_an_input_that_has_changed_is_not_continued(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", rows(3))
     assert rewardline("score", str(source), "--verifier", "numeric").returncode == 0
@@ -269,6 +271,7 @@ def test_what_json_cannot_hold_is_one_rows_verdict_with_a_service_too(tmp_path: 
         assert found[2]["detail"]["message"] == "response: must be a text or a list; it is an object"
 
 
+@pytest.mark.contract
 def test_a_folder_is_scored_file_by_file(tmp_path: Path) -> None:
     write(tmp_path / "a.jsonl", rows(4))
     (tmp_path / "a.json").write_text(json.dumps(rows(2)))
@@ -312,6 +315,7 @@ def test_rows_from_standard_input_are_scored(tmp_path: Path) -> None:
     assert len(verdicts(tmp_path / "out.jsonl")) == 5
 
 
+@pytest.mark.contract
 def test_a_sample_is_the_same_for_the_same_seed(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", rows(200))
 
@@ -369,6 +373,7 @@ def test_a_file_without_responses_says_so(tmp_path: Path) -> None:
     assert "did you mean `responses` or `response` or `resps`? Name one with --response-field" in done.stderr
 
 
+@pytest.mark.contract
 @table(
     ("row", "options", "code", "said"),
     [
@@ -403,7 +408,7 @@ def test_columns_can_be_named(tmp_path: Path) -> None:
     assert "1 of 1 agree" in done.stdout
 
 
-@pytest.mark.contract(beyond=1)
+@pytest.mark.contract
 @pytest.mark.parametrize("door", ["http", "grpc"])
 def test_a_running_service_gives_the_same_verdicts(tmp_path: Path, served: Any, door: str) -> None:
     source = write(tmp_path / "in.jsonl", rows(1500))
@@ -559,6 +564,7 @@ CALLING = [
 ]
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])
 def test_responses_are_messages_too_as_structures_or_as_their_json_text(tmp_path: Path, kind: str) -> None:
     responses: list[Any] = [CALLING, json.dumps(CALLING), [{"role": "assistant", "content": "2"}], "2", '[{"x": 1}]']

@@ -65,6 +65,7 @@ def test_a_key_with_admin_sees_others_and_json_has_all(shared: Shared) -> None:
     assert (boss["tenant"], boss["runs"]) == ("boss", [])
 
 
+@pytest.mark.contract(beyond=1)
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -146,6 +146,7 @@ def test_what_cannot_be_shown_says_why(tmp_path: Path, arguments: list[str], sai
     assert said in " ".join(done.stderr.split())
 
 
+@pytest.mark.contract
 def test_a_port_that_is_taken_says_so(folder: Path) -> None:
     with viewed(folder) as address:
         done = CliRunner().invoke(application("view"), ["view", str(folder), "--port", str(httpx.URL(address).port)])

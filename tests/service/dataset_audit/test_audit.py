@@ -132,6 +132,7 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     return rewardline("audit", *arguments)
 
 
+@pytest.mark.contract
 @pytest.mark.asyncio(loop_scope="function")
 async def test_the_command_tells_by_its_exit_code_and_a_report(tmp_path: Path) -> None:
     good = write(tmp_path / "good.jsonl", [{"tag": "aime", "answer": "204"}] * 3)

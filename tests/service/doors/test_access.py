@@ -200,6 +200,7 @@ def assert_nothing_told(shared: Shared) -> None:
     assert not [key for key in shared.secrets.values() if key in metrics + shared.served.log.read_text()]
 
 
+@pytest.mark.contract
 def test_each_caller_of_grpc_gets_what_the_table_says(shared: Shared) -> None:
     wrong = []
     with grpc.insecure_channel(shared.served.grpc) as channel:
@@ -241,6 +242,7 @@ def test_each_caller_of_grpc_gets_what_the_table_says(shared: Shared) -> None:
     assert not wrong, "\n".join(map(str, wrong))
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("count", [400, pytest.param(10_000, marks=pytest.mark.contract)])
 def test_guesses_find_nothing_and_break_nothing(shared: Shared, count: int) -> None:
     things, chance = Things(shared), random.Random(count)

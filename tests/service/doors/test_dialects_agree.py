@@ -190,6 +190,7 @@ CALLED_AND_SAID: Steps = [
 ANSWERED: Steps = [*CALLED_AND_SAID, {"text": "\\boxed{12}", "thought": "", "calls": []}]
 
 
+@pytest.mark.contract
 @given(conversations)
 @example(CALLED_AND_SAID)
 @example(ANSWERED)
@@ -204,6 +205,7 @@ def test_every_dialect_by_every_way_has_one_verdict(served: Any, steps: Steps) -
         assert way(served, items) == direct * len(DIALECTS), way
 
 
+@pytest.mark.contract
 @given(conversations)
 @example(ANSWERED)
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -254,6 +256,7 @@ def _by_interaction(served: Any, judge: JSON, messages: list[JSON]) -> float | N
     return float(reply.json()["score"])
 
 
+@pytest.mark.contract(beyond=1)
 @pytest.mark.parametrize("way", [*WAYS, by_job])
 @pytest.mark.parametrize(
     ("part", "name"),

@@ -84,6 +84,7 @@ def test_both_doors_give_the_same_verdicts(served: Any, batch: dict[str, Any]) -
     assert over_http(served, batch) == over_grpc(served, batch)
 
 
+@pytest.mark.contract(beyond=1)
 @pytest.mark.parametrize("cache", ["use", "refresh", "off"])
 def test_both_doors_agree_on_many_items(served: Any, cache: str) -> None:
     def item(n: int) -> dict[str, Any]:

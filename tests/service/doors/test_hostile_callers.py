@@ -100,6 +100,7 @@ def test_what_is_no_http_is_told_so_in_the_words_of_all_refusals(hasty: Served) 
         assert json.loads(body)["title"] == "Bad request"
 
 
+@pytest.mark.contract
 def test_the_second_head_of_a_connection_is_waited_for_no_longer_than_the_first(hasty: Served) -> None:
     for drip in (b"\r\n", b"GET /healthz HTTP/1.1\r\na: b"):
         with _open(hasty) as caller:

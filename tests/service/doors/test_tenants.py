@@ -142,6 +142,7 @@ def test_the_default_tenant_has_what_older_releases_kept_and_others_have_names_o
     assert {name.removeprefix("rl1:{jobs}:key:").rpartition("/")[0] for name in jobs} <= {"", "red", "blue"}
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("by_tenant", [False, True])
 def test_verdicts_are_shared_unless_a_setting_parts_them(serve: Callable[..., Served], *, by_tenant: bool) -> None:
     secrets = {name: f"{name}-0123456789abcdef" for name in ("red", "blue", "older@default")}
@@ -170,6 +171,7 @@ def code_of(call: Any, *arguments: Any, **options: Any) -> grpc.StatusCode:
     return grpc.StatusCode.OK
 
 
+@pytest.mark.contract
 def test_rows_lines_and_counts_say_whose_they_are(serve: Callable[..., Served], tmp_path: Path) -> None:
     secrets = {"red": "red-0123456789abcdef", "blue": "blue-0123456789abcdef", "boss": "boss-0123456789abcdef"}
     given = ",".join(f"{name}={key}" for name, key in secrets.items())

@@ -93,6 +93,7 @@ def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         yield Shared(served, {name: key for name, (key, _) in made.items()}, path, port)
 
 
+@pytest.mark.contract
 def test_a_tenant_sees_what_it_and_its_runs_used_and_what_is_used_up(shared: Shared) -> None:
     [one, two] = shared.score("red", ITEM, ITEM, run="r1")
     assert (one["status"], two["status"]) == ("ok", "ok")

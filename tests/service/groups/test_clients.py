@@ -69,6 +69,7 @@ def test_groups_of_rewards_have_advantages_by_every_door(served: Any, scheme: st
             client.score_groups(groups, method="rewards", terms={"length": 1.0})
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("lengths", [{}, {"lengths": [1.0] * 64}])
 def test_more_rewards_than_a_request_holds_travel_in_several(served: Any, lengths: JSON) -> None:
     groups = [{"rewards": [1, 0] * 32, **lengths}] * 1_100

@@ -120,6 +120,7 @@ def test_the_order_of_responses_changes_no_class(served: Any, verifier: str, res
     assert len(by_response) == 1
 
 
+@pytest.mark.contract
 @table(
     ("verifier", "common", "other"),
     [

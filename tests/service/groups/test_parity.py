@@ -51,6 +51,7 @@ def scripted(grader: Grader, row: JSON) -> None:
     grader.answer = lambda sections: said[sections["RESPONSE_A"].strip(), sections["RESPONSE_B"].strip()]
 
 
+@pytest.mark.contract
 def test_compare_rewards_as_genrm_compare_does(judged: Served, grader: Grader) -> None:
     for row in recorded("genrm_compare"):
         scripted(grader, row)

@@ -345,6 +345,7 @@ DAMAGES: tuple[Callable[[redis.Redis, Any], Any], ...] = (
 )
 
 
+@pytest.mark.contract
 def test_members_of_a_damaged_record_are_told_that_it_is_lost(serve: Serve, redis_server: RedisServer) -> None:
     url = serve(redis_url=redis_server.url, workers="1").url
     client = redis.Redis(port=redis_server.port)

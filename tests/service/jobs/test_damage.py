@@ -110,6 +110,7 @@ DAMAGE: dict[str, Any] = {
 }
 
 
+@pytest.mark.contract(beyond=1)
 @pytest.mark.parametrize("name", DAMAGE)
 @pytest.mark.parametrize("has_ended", [True, False])
 async def test_a_damaged_record_is_gone_and_its_owner_deletes_it(

@@ -132,6 +132,7 @@ def test_without_redis_sigterm_waits_for_the_jobs_and_there_is_only_so_much_room
         assert served.process.wait() == 0
 
 
+@pytest.mark.contract
 def test_no_job_has_scores_of_two_versions(tmp_path: Path, start_redis: Any) -> None:
     """The service that began it has verifiers that the other lacks, and is killed. What it has not judged fails."""
     redis: RedisServer = start_redis()

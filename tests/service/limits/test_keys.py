@@ -278,6 +278,7 @@ def keyed(serve: Serve, tmp_path: Path) -> tuple[Served, dict[str, str], Path]:
     return serve(keys_file=str(path), workers="1"), secrets, path
 
 
+@pytest.mark.contract
 def test_each_door_asks_for_its_scope(keyed: tuple[Served, dict[str, str], Path]) -> None:
     served, secrets, path = keyed
     calls: dict[str, Callable[[dict[str, str]], httpx.Response]] = {

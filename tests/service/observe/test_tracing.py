@@ -270,6 +270,7 @@ def test_one_trace_goes_from_the_caller_to_workers_boxes_and_judges(system: Syst
         assert text not in system.collector.raw
 
 
+@pytest.mark.contract
 def test_requests_that_share_a_verdict_are_both_linked_to_its_work(system: System) -> None:
     first, first_trace, _ = parent()
     second, second_trace, _ = parent()

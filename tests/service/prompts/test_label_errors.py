@@ -83,6 +83,7 @@ def test_flipped_references_are_told(domain: str, count: int, seed: int) -> None
     assert right / flipped >= 0.7
 
 
+@pytest.mark.accuracy
 def test_some_flipped_references_are_told() -> None:
     right, told, flipped = asyncio.run(_told("math", 20, 8))
     assert flipped == 1

@@ -43,6 +43,7 @@ def _label(row: Mapping[str, Any]) -> Mapping[str, str]:
     return {"data_source": row["label"]} if "label" in row else {}
 
 
+@pytest.mark.accuracy
 def test_a_row_is_the_reference_of_a_response_and_nothing_else_is_said(scorer: Scorer) -> None:
     for row in ROWS:
         responses = (row["right"], *row["wrong"])

@@ -188,6 +188,7 @@ AS_LIST = json.dumps(ROWS, indent=1, ensure_ascii=False)
 AS_CSV = 'response,gold\r\n"a, ""b""\nc",007\r\né,\r\n'
 
 
+@pytest.mark.contract(beyond=1)
 @pytest.mark.parametrize(
     ("name", "data"),
     [

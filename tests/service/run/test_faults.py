@@ -220,6 +220,7 @@ async def test_a_redis_that_lies_changes_no_verdict(serve: Any, redis_server: Re
         await asyncio.to_thread(eventually, lambda: score(served, batch)["summary"]["cached"] == ok_count(batch))
 
 
+@pytest.mark.contract
 def test_what_others_left_under_our_keys_is_a_miss(serve: Any, redis_server: RedisServer) -> None:
     """Another type, bytes of another program, a layout of old, a score out of range, an empty value."""
     served = serve(redis_url=redis_server.url, cache_memory_mb="0")

@@ -52,6 +52,7 @@ def test_metrics_name_each_memory_and_what_it_holds(serve: Serve) -> None:
     assert metrics["rewardline_memory_halvings_total"] == 0
 
 
+@pytest.mark.leaks
 def test_a_service_at_its_bound_halves_what_it_remembers_and_judges_on(serve: Serve) -> None:
     served = serve(workers="1", memory_mb="1")
     answer = httpx.post(f"{served.url}/v1/score", json={"items": items(0, 1000)}).raise_for_status()

@@ -110,6 +110,7 @@ def _held_stream(channel: Any) -> tuple[list[Any], grpc.RpcError]:
     return results, caught.value
 
 
+@pytest.mark.contract
 def test_a_batch_is_refused_so_that_another_replica_gets_it(ended: dict[str, Any]) -> None:
     reply = ended["batch"]
     assert (reply.status_code, reply.headers["content-type"]) == (503, "application/problem+json")

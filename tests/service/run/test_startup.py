@@ -105,6 +105,7 @@ async def _without_end(self: redis_cache.RedisCache, client: Any) -> None:
     await asyncio.Event().wait()
 
 
+@pytest.mark.contract
 def test_before_its_workers_begin_a_server_loads_nothing_that_is_for_others() -> None:
     """Doors come later, other commands never, and what speaks to Redis, Docker, judges and box hosts only where they are."""
     code = (

@@ -793,6 +793,7 @@ async def test_an_empty_batch_has_no_results() -> None:
 texts = st.text(max_size=6) | st.sampled_from(["yes", "no"])
 
 
+@pytest.mark.contract
 @given(st.lists(st.tuples(st.sampled_from(["counting", "moody", "absent"]), texts), max_size=40), st.randoms())
 @settings(max_examples=60, deadline=None)
 def test_neighbours_order_and_cache_do_not_matter(pairs: list[tuple[str, str]], random: Any) -> None:

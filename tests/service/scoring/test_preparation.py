@@ -42,6 +42,7 @@ class Opinion(Fact):
     name, is_opinion = "opinion", True
 
 
+@pytest.mark.contract(beyond=1)
 @pytest.mark.parametrize(
     ("verifier", "by_tenant", "keys", "reads"),
     [("fact", False, 1, 1), ("fact", True, 3, 3), ("opinion", False, 3, 1), ("opinion", True, 3, 3)],

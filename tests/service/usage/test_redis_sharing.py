@@ -169,6 +169,7 @@ async def test_who_only_asks_leaves_nothing_behind(replica: Make, redis_server: 
     assert [name for name in redis_server.call("KEYS", "rl1use:*") if b":sent:" not in name] == []
 
 
+@pytest.mark.contract
 async def test_a_cluster_is_asked_as_one_server_is(tmp_path: Path, clock: Clock) -> None:
     with redis_cluster(tmp_path) as servers:
         url = f"redis+cluster://127.0.0.1:{servers[0].port}"

@@ -105,6 +105,7 @@ def plain(result: Any) -> Json:
     return {"status": str(result.status), **{name: getattr(result, name) for name in named}}
 
 
+@pytest.mark.contract
 def test_receipts_are_the_same_over_both_doors_and_check(serve: Serve, keys: tuple[Path, Path], tmp_path: Path) -> None:
     signing, checking = keys
     served = serve(receipt_key_file=str(signing), audit_dir=str(tmp_path / "log"))

@@ -128,6 +128,7 @@ def test_prompts_without_variance_raise_an_alarm() -> None:
     assert [alarm.detector for alarm in alarms] == ["no_variance"]
 
 
+@pytest.mark.watch
 @table("name, response", [("short", "9"), ("long", "so 3 + 4 = 7, " * 500)])
 def test_lengths_are_told_where_a_run_begins_with_mixed_ones(name: str, response: str) -> None:
     alarms: list[Alarm] = []

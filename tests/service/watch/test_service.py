@@ -85,6 +85,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
         yield Shared(served, {name: key for name, (key, _) in made.items()})
 
 
+@pytest.mark.watch
 def test_a_recipe_that_pays_a_list_of_answers_is_told_by_an_impostor(shared: Shared) -> None:
     with shared.client("red") as client:
         results = client.score(items("holed", 3000), run_id="run-1")

@@ -442,6 +442,7 @@ def test_tests_that_no_box_can_run_are_invalid(bench: Bench) -> None:
         assert (verdict.status, verdict.reason) == (Status.INVALID, "tests_not_supported")
 
 
+@pytest.mark.boxes(beyond=1)
 @pytest.mark.parametrize(
     "given",
     ["'x' * (17 << 20)", "[0] * (5 << 20)", "'\\x01' * (4 << 20)"],

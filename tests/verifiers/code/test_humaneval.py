@@ -85,6 +85,7 @@ SURVIVORS: dict[str, dict[str, str]] = {
 """Mutants that pass, by task and name. Lines of the same text in one function have the same name."""
 
 
+@pytest.mark.boxes
 @pytest.mark.accuracy(beyond=1)
 @pytest.mark.parametrize("form", ["whole", "body", "fenced", "fenced body"])
 def test_every_reference_solution_passes(bench: Bench, form: str) -> None:

@@ -33,7 +33,7 @@ def test_of(reference: dict[str, Any]) -> JoinedTest:
 test_of.__test__ = False  # type: ignore[attr-defined]  # it is not a test
 
 
-@pytest.mark.boxes(beyond=8)
+@pytest.mark.boxes(beyond=1)
 @pytest.mark.parametrize(
     ("response", "score", "reason"),
     [
@@ -109,6 +109,7 @@ def test_an_interpreter_may_lack_it_too(bench: Bench) -> None:
         assert bench.judge(f"```js\n{solution}\n```", reference).score == 0.0
 
 
+@pytest.mark.boxes
 def test_files_lie_beside_the_program(bench: Bench) -> None:
     reference = {
         "case_type": "program",
@@ -256,6 +257,7 @@ def test_what_judges_nothing_is_refused(reference: dict[str, Any], reason: str) 
     assert caught.value.reason == reason
 
 
+@pytest.mark.boxes
 def test_programs_that_are_only_compiled_are_not_judged(bench: Bench) -> None:
     verdict = bench.judge("```cuda\nint f;\n```", {"language": "cuda", "test": "int main() { assert(1); }"})
     assert (verdict.status, verdict.reason) == (Status.INVALID, "language_without_tests")

@@ -140,6 +140,7 @@ class Counting(Sandbox):
         return await self._boxes.run(program, runs, take)
 
 
+@pytest.mark.boxes(beyond=1)
 @pytest.mark.parametrize(
     ("body", "score", "most_runs"),
     [

@@ -185,6 +185,7 @@ def _statuses(bench: Bench, language: str, test: str, solutions: list[str]) -> d
     return kinds
 
 
+@pytest.mark.boxes
 def test_what_ends_a_process_or_is_no_program_is_judged(bench: Bench) -> None:
     right, test, _, harmful = LANGUAGES["bash"]
     solutions = [

@@ -55,6 +55,7 @@ async def test_style_costs_its_weight(verifier: CodeQuality) -> None:
     assert verdict.detail["style"] == [["unused_import", 1, 0.05], ["unused_import", 2, 0.05]]
 
 
+@pytest.mark.boxes
 async def test_a_slow_program_is_measured_against_the_reference(verifier: CodeQuality) -> None:
     """It does hundreds of times the reference's work; a machine's noise does not."""
     slow = await judge(verifier, BURNS % 10_000_000, reference_solution=ADDS, time_limit_s=5, repeat=1)
@@ -79,6 +80,7 @@ async def test_wrong_code_has_nothing_however_tidy(verifier: CodeQuality) -> Non
     assert verdict.detail["dimensions"] == {"correctness": 0.0, "efficiency": 0.0, "style": 1.0}
 
 
+@pytest.mark.boxes
 async def test_only_tests_that_were_passed_are_timed(verifier: CodeQuality) -> None:
     verdict = await judge(verifier, "# Half.\nn = sum(map(int, input().split()))\nwhile not n:\n    pass\nprint(n)")
     assert verdict.detail["dimensions"]["correctness"] == 0.5
@@ -86,6 +88,7 @@ async def test_only_tests_that_were_passed_are_timed(verifier: CodeQuality) -> N
     assert verdict.score == pytest.approx(0.5, abs=0.01)
 
 
+@pytest.mark.boxes
 @pytest.mark.parametrize("reference", [ASSERTS, CHECK])
 async def test_tests_of_other_kinds_are_timed_too(verifier: CodeQuality, reference: Any) -> None:
     program = "def add(a, b):\n    # Adds.\n    return a + b"
@@ -106,6 +109,7 @@ async def test_what_does_not_compile_has_nothing(verifier: CodeQuality) -> None:
     assert verdict.detail["dimensions"] == {"correctness": 0.0, "efficiency": 0.0, "style": 0.0}
 
 
+@pytest.mark.boxes(beyond=1)
 @pytest.mark.parametrize(
     ("params", "reason"),
     [

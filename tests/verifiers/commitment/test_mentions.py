@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -162,6 +163,7 @@ _ASCII_MARKS = str.maketrans("٫٬", ".,")
 _DIGITS = re.compile(r"\d+")
 
 
+@pytest.mark.accuracy
 def test_the_answer_among_the_mentions_of_labelled_responses_is_the_extracted_one(found: Found) -> None:
     rows = list(_rows())
     wrong = [

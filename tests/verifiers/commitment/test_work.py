@@ -43,6 +43,7 @@ def number(text: str, times: int) -> None:
     numeric.judge(text.replace("{other}", "15").replace("{}", "12") * times, NUMBER)
 
 
+@pytest.mark.accuracy(beyond=1)
 @pytest.mark.parametrize("text", REPEATED)
 @pytest.mark.parametrize("read", [choice, number])
 def test_twice_the_text_is_twice_the_work(read: Callable[[str, int], None], text: str) -> None:

@@ -275,6 +275,7 @@ ANYTHING: st.SearchStrategy[Any] = st.recursive(
 )
 
 
+@pytest.mark.accuracy
 @given(st.lists(st.dictionaries(KEYS, ANYTHING, max_size=6), max_size=4))
 @settings(max_examples=300, deadline=None)
 def test_whatever_comes_is_read_or_refused_and_judged(messages: list[Any]) -> None:

@@ -103,6 +103,7 @@ def wrong_rows(judge: HarborJudge, rows: list[tuple[str, str, float, str]]) -> l
     return wrong
 
 
+@pytest.mark.repositories
 def test_responses_get_what_they_earn(judge: HarborJudge) -> None:
     assert wrong_rows(judge, ROWS) == []
 
@@ -151,6 +152,7 @@ def test_the_reward_is_the_score(judge: HarborJudge) -> None:
     assert judge.verdict(script(SOLVE), {"tests/test.sh": tests}, max_reward=10).score == 0.5
 
 
+@pytest.mark.repositories
 def test_a_task_that_cannot_be_judged_has_no_score(judge: HarborJudge) -> None:
     cases = {
         "base_fails": {"tests/test.sh": "curl http://example.org || exit 1\n"},

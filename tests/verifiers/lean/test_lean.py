@@ -155,6 +155,7 @@ def test_faults_while_lean_reads_the_proof(
     assert score_and_reason(verdict) == (score, reason)
 
 
+@pytest.mark.boxes
 @pytest.mark.parametrize(
     ("header", "params"),
     [

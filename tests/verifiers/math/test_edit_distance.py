@@ -82,6 +82,7 @@ async def test_an_explanation_still_names_the_error(judge: Judge) -> None:
     assert verdict.detail["answer_as_read"] == "+(a, neg(b), c, d, e, f)"
 
 
+@pytest.mark.accuracy
 async def test_a_response_that_cannot_be_simplified_in_time_is_wrong_and_never_unjudged(judge: Judge) -> None:
     factors = "".join(rf"(\sin(x_{{{i}}})+\cos(y_{{{i}}})+{i})^{{9}}" for i in range(1, 9))
     verdict = await judge(f"{factors}+z", rf"\boxed{{{factors}+w}}", edit_distance=True)

@@ -83,6 +83,7 @@ def scores(verdicts: Sequence[Verdict]) -> list[float | None]:
     return [verdict.score for verdict in verdicts]
 
 
+@pytest.mark.accuracy
 @pytest.mark.parametrize("explain", [False, True])
 async def test_a_verdict_does_not_depend_on_where_a_response_was_looked_at(
     workers: Recording, verifier: Math, explain: bool
@@ -214,6 +215,7 @@ async def test_every_answer_to_a_bad_reference_is_invalid(verifier: Math) -> Non
     assert {(verdict.status, verdict.reason) for verdict in verdicts} == {(Status.INVALID, "unparseable_reference")}
 
 
+@pytest.mark.accuracy
 async def test_many_parameters_and_large_ones_are_not_mixed_up(verifier: Math) -> None:
     references = [f"{number}" for number in range(5000)]
     verdicts = await verifier.score([Item(rf"\boxed{{{text}}}", MathParams(reference=text)) for text in references])

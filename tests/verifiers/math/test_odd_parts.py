@@ -54,6 +54,7 @@ def with_odd(text: str, draw: random.Random) -> str:
     return text[: place.start()] + draw.choice(ODD) + text[place.end() :]
 
 
+@pytest.mark.accuracy
 @pytest.mark.bombs(beyond=1)
 @pytest.mark.parametrize("seed", range(4))
 def test_nothing_is_raised(seed: int) -> None:

@@ -163,6 +163,7 @@ async def test_what_a_large_reference_leaves_open_is_no_wrong_answer(judge: Judg
     assert (await judge("5", rf"\boxed{{{reference}}}")).reason == "too_complex"
 
 
+@pytest.mark.accuracy
 @pytest.mark.bombs(beyond=1)
 @pytest.mark.parametrize(
     "reference",

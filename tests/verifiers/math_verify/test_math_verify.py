@@ -151,6 +151,7 @@ async def test_what_hangs_it_is_wrong_and_the_worker_comes_back(verifier: MathVe
     assert verdicts[1].score == 1.0
 
 
+@pytest.mark.accuracy
 async def test_a_broken_limit_is_the_answers_or_the_references_fault(verifier: MathVerify) -> None:
     tower = r"10^{10^{10}}"
     cases = [

@@ -4,6 +4,7 @@ import json
 from itertools import combinations, pairwise
 from typing import Any
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -142,6 +143,7 @@ def test_forms_of_a_path(response: str) -> None:
     assert score("shortest_path", response, ROADS) == 1.0
 
 
+@pytest.mark.accuracy
 @table(
     "response",
     [

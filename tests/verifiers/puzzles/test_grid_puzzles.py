@@ -4,6 +4,7 @@ import json
 import math
 from typing import Any
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -68,6 +69,7 @@ def test_sudoku_forms(around: str, answer: str) -> None:
     assert [score("sudoku", response, reference) for reference in SUDOKUS] == [1.0] * len(SUDOKUS)
 
 
+@pytest.mark.accuracy
 @table(
     "response",
     [
@@ -187,6 +189,7 @@ def test_queens_forms(answer: str, reference: Any) -> None:
     assert score("n_queens", f"Board:\n{BOARD}\n\nSolution:\n{answer}", reference) == 1.0
 
 
+@pytest.mark.accuracy
 @table(
     "response", [BOARD, "", "Q Q Q Q\n" * 4, "[0,0,0,0]", "[0,1,2,3]", "[1,3,0]", "[2,0,3,1]", "[1,3,0,9]", "[" * 10**6]
 )

@@ -4,6 +4,7 @@ import json
 from itertools import product
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -56,6 +57,7 @@ def test_forms_of_roles(response: str) -> None:
     assert [score("knights_and_knaves", response, island) for island in ISLANDS] == [1.0] * len(ISLANDS)
 
 
+@pytest.mark.accuracy
 @table(
     "response",
     [

@@ -60,6 +60,7 @@ def test_nothing_and_nonsense_score_zero(found: Found) -> None:
     assert _paid(found, [(row, text) for row in OWN for text in JUNK]) == []
 
 
+@pytest.mark.accuracy
 def test_the_answer_among_others_scores_zero(found: Found) -> None:
     """But for those scorers that read a sequence of moves, or who is what, out of any text."""
     asked = [(row, f"{row.solution} {row.solution[::-1]}x9") for row in OWN]

@@ -98,6 +98,7 @@ def test_what_cannot_be_applied_says_why(text: str, reason: str) -> None:
 LINES = st.lists(st.sampled_from(["a", "b", "c", "", "```", "--- x", "+++ x", "@@ -1 +1 @@", "</patch>"]), max_size=12)
 
 
+@pytest.mark.repositories
 @given(old=LINES, new=LINES)
 def test_what_git_writes_is_read_and_means_the_same(
     old: list[str], new: list[str], tmp_path_factory: pytest.TempPathFactory

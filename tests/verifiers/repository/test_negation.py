@@ -89,6 +89,7 @@ def outcomes(folder: Path, source: bytes) -> str:
     return subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True).stdout.splitlines()[-1]
 
 
+@pytest.mark.repositories
 def test_each_test_that_is_turned_around_fails(tmp_path: Path) -> None:
     text, done, may_fail, absent = negated(SOURCE, [*TESTS, "test_missing", "TestA::test_plain", "helper::x"])
     assert (done, may_fail, absent) == (TESTS, False, ["test_missing"])

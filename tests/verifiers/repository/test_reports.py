@@ -208,6 +208,7 @@ def pytest_configure(config):
 """
 
 
+@pytest.mark.repositories
 def test_a_test_that_is_replaced_by_another_is_told(tmp_path: Path) -> None:
     tests = "import functools\n\ndef test_right(): pass\ndef test_wrong(): assert 0\n"
     kept = tests + "@functools.lru_cache\ndef test_kept(): pass\n"
@@ -260,6 +261,7 @@ class A(unittest.TestCase):
 """
 
 
+@pytest.mark.repositories
 @pytest.mark.parametrize(("runner", "command"), [("pytest", PYTEST), ("unittest", ("-m", "unittest", "-v", "test_it"))])
 def test_code_that_looks_at_tests_is_named(tmp_path: Path, runner: str, command: Sequence[str]) -> None:
     (tmp_path / "folder").mkdir()
@@ -270,6 +272,7 @@ def test_code_that_looks_at_tests_is_named(tmp_path: Path, runner: str, command:
     assert set(report.inspections) == {f"{name}.py: {event}" for name, (_, event) in LOOKS.items() if event}
 
 
+@pytest.mark.repositories
 @pytest.mark.parametrize(
     ("runner", "command", "name", "trick"),
     [
@@ -454,6 +457,7 @@ def test_pytest_reports_and_writes_no_tracebacks(tmp_path: Path) -> None:
     assert "def test_wrong" not in tracebacks
 
 
+@pytest.mark.repositories
 def test_the_key_is_gone_before_judged_code_is_imported(tmp_path: Path) -> None:
     search = """
 import os, pathlib, sys
@@ -487,6 +491,7 @@ def test_the_key_is_taken_before_any_file_of_the_working_directory_is_imported(t
     assert not (tmp_path / "seen").exists()
 
 
+@pytest.mark.repositories
 def test_each_run_of_pytest_in_a_command_reports(tmp_path: Path) -> None:
     tests = "import os\ndef test_first(): os.mkdir('was_here')\ndef test_right(): pass\n"
     assert run_pytest(tmp_path, tests, runs=2) == {
@@ -495,6 +500,7 @@ def test_each_run_of_pytest_in_a_command_reports(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.repositories
 @table(
     "trick",
     [

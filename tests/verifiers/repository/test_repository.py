@@ -138,6 +138,7 @@ def wrong_rows(judge: Judge, rows: list[tuple[str, str, float, str]]) -> list[st
     return wrong
 
 
+@pytest.mark.repositories
 def test_responses_get_what_they_earn(judge: Judge) -> None:
     assert wrong_rows(judge, HONEST) == []
 
@@ -148,6 +149,7 @@ def test_a_right_and_a_wrong_change_get_what_they_earn_on_gvisor(judge: Judge) -
     assert wrong_rows(judge, HONEST[:2]) == []
 
 
+@pytest.mark.repositories
 def test_hostile_responses_earn_nothing(judge: Judge) -> None:
     assert wrong_rows(judge, HOSTILE) == []
 
@@ -326,6 +328,7 @@ def test_tests_come_after_the_response(judge: Judge) -> None:
     assert judge.verdict(FIX, **brought).score == 1.0
 
 
+@pytest.mark.repositories
 def test_a_report_that_a_response_brings_is_not_read(judge: Judge) -> None:
     names = ["tests.test_calc.test_add", "tests.test_calc.test_add_negative"]
     cases = "".join(f'<testcase name="{name}"/>' for name in [*names, "tests.test_calc.test_double"])

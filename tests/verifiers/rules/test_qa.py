@@ -344,6 +344,7 @@ def test_translations_are_scored_as_by_sacrebleu(answer: str, reference: str) ->
     assert chrf(answer, reference, None) == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.accuracy
 def test_scores_are_the_same_in_another_process() -> None:
     program = (
         "import json; from verifiers.rules.qa import EXAMPLES, Metric, QaParams, judge;"

@@ -217,6 +217,7 @@ def test_a_query_must_be_right_on_all_databases() -> None:
     assert ask("SELECT a, b FROM t WHERE a < 5", ALL, setup=scripts).reason == "different_rows"
 
 
+@pytest.mark.accuracy
 @table(
     ("reference", "reason"),
     [

@@ -765,6 +765,7 @@ def test_any_change_is_wrong(calls: list[dict[str, Any]], data: st.DataObject) -
     assert ask(json.dumps(changed[::-1]), calls[::-1], credit="graded").score == graded
 
 
+@pytest.mark.accuracy
 @table(
     "text",
     [
@@ -795,6 +796,7 @@ def test_bombs_are_judged(found: Found, text: str) -> None:
     assert (verdict.status, verdict.score) == (Status.OK, 0.0)
 
 
+@pytest.mark.accuracy
 def test_many_calls_are_paired_in_a_worker(found: Found) -> None:
     calls = [{"name": "f", "arguments": {"a": number}} for number in range(256)]
     response = json.dumps(calls[::-1])

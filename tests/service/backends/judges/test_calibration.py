@@ -21,6 +21,7 @@ async def _calibrated(folder: Path, pair: Pair, promised: float = 0.01) -> Calib
         return await calibrate(judges_file, read_rows(rows, 10_000), "careful", "quick", promised)
 
 
+@pytest.mark.judges
 @pytest.mark.parametrize(
     ("rows", "promised", "most"), [(220, 0.01, 0.03), pytest.param(3_000, 0.007, 0.01, marks=pytest.mark.judges)]
 )
@@ -40,6 +41,7 @@ async def test_seven_tenths_of_the_tokens_are_saved_at_one_disagreement_in_a_hun
     assert result.agreement_alone.value == 1.0
 
 
+@pytest.mark.judges
 async def test_a_small_judge_that_is_sure_and_wrong_decides_nothing(tmp_path: Path) -> None:
     pair = Pair(220)
     pair.large = ~(pair.right > 0.5)

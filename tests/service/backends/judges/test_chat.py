@@ -71,6 +71,7 @@ async def _post(upstream: Upstream, request: JSON, **headers: str) -> httpx.Resp
         return await client.post("/v1/chat/completions", json=request, headers=named)
 
 
+@pytest.mark.judges
 async def test_a_request_goes_on_as_it_is_with_our_key_and_the_real_model(upstream: Upstream) -> None:
     request = {**ASK, "temperature": 0.7, "model": "gpt-x", "odd_field": [1, {"a": None}], "max_tokens": 5}
     async with upstream.plays(says("Yes, both are one half.")) as scripted:
@@ -136,6 +137,7 @@ async def test_what_is_no_whole_reply_is_passed_on_and_not_kept(
     assert len(scripted.calls) == 2
 
 
+@pytest.mark.judges(beyond=1)
 @pytest.mark.parametrize(
     ("behaviour", "status", "code", "calls"),
     [

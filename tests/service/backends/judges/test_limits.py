@@ -121,7 +121,7 @@ async def test_what_a_replica_gave_back_at_its_end_is_spent_by_another(start: St
     assert round(LIMIT / COST) - 2 <= kinds.count("ok") + 10 <= round(LIMIT / COST)
 
 
-@pytest.mark.judges(beyond=1)
+@pytest.mark.judges
 @pytest.mark.parametrize(("limit", "burst"), [({"rpm": 120}, 20.0), ({"tpm": 3600}, 20.0)], ids=["rpm", "tpm"])
 async def test_two_replicas_take_a_minutes_budget_of_one(
     start: Start, upstream: Scripted, limit: Any, burst: float
@@ -136,6 +136,7 @@ async def test_two_replicas_take_a_minutes_budget_of_one(
     assert burst / 2 <= len(upstream.calls) <= burst + 2 * (loop.time() - began) + 1
 
 
+@pytest.mark.judges
 async def test_without_redis_each_replica_keeps_to_its_share(
     start: Start, upstream: Scripted, redis_server: RedisServer
 ) -> None:
@@ -176,7 +177,7 @@ async def test_what_a_dead_replica_was_granted_counts_as_spent(redis_server: Red
         assert other.verdict(0, 0.2, 0.0) is Allowance.YES
 
 
-@pytest.mark.judges(beyond=1)
+@pytest.mark.judges
 @pytest.mark.parametrize("limit", [SPEND, {"rpm": 600}, {"tpm": 60_000}], ids=["cost", "rpm", "tpm"])
 async def test_a_replica_that_never_met_redis_judges_within_its_own_limits(
     start: Start, redis_server: RedisServer, limit: Any

@@ -73,6 +73,7 @@ class Client:
         return None
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("base", ["/compat/roll", "/apis/custom/reward-system/v1"])
 def test_its_client_gets_each_score_with_its_first_poll(served: Served, base: str) -> None:
     client = Client(f"{served.url}{base}")
@@ -138,6 +139,7 @@ def test_what_is_invalid_ends_the_clients_step_and_is_never_a_zero(served: Serve
     assert "invalid" in refused["errmsg"]
 
 
+@pytest.mark.contract
 def test_a_task_that_is_under_way_is_polled_again(served: Served) -> None:
     task_id = submit(served, sleeper(3))
     with pytest.raises(httpx.ReadTimeout):

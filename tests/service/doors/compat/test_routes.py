@@ -64,6 +64,7 @@ def test_bodies_are_bounded(served: Served) -> None:
     assert call(served, slime.PATH, content=b" " * 65_000_000).status_code == 413
 
 
+@pytest.mark.contract(beyond=1)
 @pytest.mark.parametrize(("path", "method"), ROUTES)
 def test_a_route_takes_one_method_and_no_unknown_option(served: Served, path: str, method: str) -> None:
     reply = httpx.request("PUT", f"{served.url}{path}", json={})
@@ -139,7 +140,7 @@ def narrow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield server
 
 
-@pytest.mark.contract(beyond=2)
+@pytest.mark.contract
 @pytest.mark.parametrize("name", sorted(CODE))
 def test_callers_wait_for_their_turn_instead_of_being_refused(narrow: Served, name: str) -> None:
     path, body = slow(name, 0.05)
@@ -148,6 +149,7 @@ def test_callers_wait_for_their_turn_instead_of_being_refused(narrow: Served, na
     assert {reply.status_code for reply in replies} == {200}
 
 
+@pytest.mark.contract
 def test_requests_of_several_items_do_not_wait_for_each_other(narrow: Served) -> None:
     """Had each taken one permit first, all would be waiting for a second one."""
     body = {"query": ["\\boxed{1}", "\\boxed{2}"], "labels": ["1", "2"]}

@@ -298,6 +298,7 @@ def test_pytests_time_is_limited(served: Served) -> None:
     assert found["run_result"]["status"] == "TimeLimitExceeded"
 
 
+@pytest.mark.contract
 def test_memory_is_limited_only_when_asked(served: Served) -> None:
     code = "x = bytearray(300 << 20); print(len(x))"
     assert run_code(served, code=code, memory_limit_MB=-1)["status"] == "Success"

@@ -52,6 +52,7 @@ def of(service: str) -> Any:
     return health_pb2.HealthCheckRequest(service=service)
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("service", ["", "a.Service"])
 async def test_who_asks_and_who_watches_hear_of_lost_boxes_and_of_their_return(service: str) -> None:
     standing = Standing()
@@ -96,6 +97,7 @@ async def test_many_who_watch_without_reading_hold_up_nobody() -> None:
             call.cancel()
 
 
+@pytest.mark.contract
 async def test_a_service_that_is_about_to_leave_says_so_while_it_still_answers(serve: Any) -> None:
     served = serve(ops_port="0", sandbox="none", workers="1", drain_timeout_s="2")
     async with grpc.aio.insecure_channel(served.grpc) as channel, httpx.AsyncClient() as caller:

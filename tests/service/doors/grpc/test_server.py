@@ -143,6 +143,7 @@ def test_the_stream_answers_items_as_they_come(stub: Stub) -> None:
     assert list(results) == []
 
 
+@pytest.mark.contract
 def test_a_long_stream_loses_nothing(stub: Stub) -> None:
     results = list(stub.stream(item(str(n % 50)) for n in range(5000)))
     assert sorted(result.index for result in results) == list(range(5000))
@@ -313,6 +314,7 @@ def test_what_is_no_question_of_health_is_the_callers_mistake(channel: Any, serv
     assert "Traceback" not in served.log.read_text()[logged:]
 
 
+@pytest.mark.contract
 def test_a_second_server_on_the_same_port_does_not_start(serve: Any) -> None:
     served = serve()
     taken = served.grpc.rpartition(":")[2]
@@ -320,6 +322,7 @@ def test_a_second_server_on_the_same_port_does_not_start(serve: Any) -> None:
         serve("--grpc-port", taken)
 
 
+@pytest.mark.contract
 def test_health_tells_of_the_end_before_it_comes(serve: Any) -> None:
     served = serve()
     with grpc.insecure_channel(served.grpc) as channel:

@@ -323,7 +323,7 @@ def test_compressed_bodies(served: Any, encoding: str) -> None:
     problem(post(served, b"plain", headers={"Content-Encoding": encoding}), 400)
 
 
-@pytest.mark.contract(beyond=1)
+@pytest.mark.contract
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])
 def test_a_compression_bomb_is_refused(served: Any, encoding: str) -> None:
     compress = gzip.compress if encoding == "gzip" else zstandard.ZstdCompressor().compress
@@ -452,6 +452,7 @@ def test_two_thousand_connections_with_an_item_each(serve: Any) -> None:
     assert asyncio.run(all_at_once()) == [1.0] * 2000
 
 
+@pytest.mark.contract
 def test_half_a_body_and_then_silence(serve: Any) -> None:
     served = serve(body_timeout_s="0.5")
     with _open(served) as caller:
@@ -479,6 +480,7 @@ def test_a_caller_who_hangs_up_stops_the_work(tmp_path: Path) -> None:
         assert 'code="499"' in httpx.get(f"{served.url}/metrics").text
 
 
+@pytest.mark.contract
 def test_sigterm_finishes_what_was_admitted(tmp_path: Path) -> None:
     go_on = tmp_path / "go on"
     body = json.dumps({"items": held(500, go_on)}).encode()

@@ -46,6 +46,7 @@ def write(path: Path, rows: Sequence[Any]) -> Path:
     return path
 
 
+@pytest.mark.browser
 def test_a_dropped_file_is_audited_and_can_be_mended(served: Served, context: BrowserContext, tmp_path: Path) -> None:
     file = write(tmp_path / "mine.jsonl", [*ROWS, "no JSON"])
     opened = DataPage(context, f"{served.url}/console/data")

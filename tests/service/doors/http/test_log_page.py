@@ -334,6 +334,7 @@ CALLS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.browser
 def test_a_conversation_is_rendered_and_none_of_its_markup_is_the_page_s(
     logged: Logged, context: BrowserContext
 ) -> None:

@@ -47,6 +47,7 @@ def test_probes_and_metrics_need_no_key_there(served_with_ops: tuple[Served, str
     assert httpx.post(f"{ops}/v1/score", json={"items": [ITEM]}).status_code == 404
 
 
+@pytest.mark.contract
 def test_only_this_host_or_an_operator_drains(served_with_ops: tuple[Served, str]) -> None:
     _, ops = served_with_ops
     with from_elsewhere() as caller:
@@ -126,6 +127,7 @@ def test_a_container_asks_the_same_port_how_it_is(served_with_ops: tuple[Served,
         assert subprocess.run(command, env=variables, capture_output=True).returncode == code
 
 
+@pytest.mark.contract
 def test_draining_waits_for_what_is_under_way_and_refuses_nobody(
     served_with_ops: tuple[Served, str], tmp_path: Path
 ) -> None:

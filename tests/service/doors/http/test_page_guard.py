@@ -159,6 +159,7 @@ def test_keys_make_names_free_and_stop_pages_by_themselves(serve: Serve) -> None
     )
 
 
+@pytest.mark.browser
 def test_a_service_open_to_others_has_more_names(serve: Serve) -> None:
     """Trainers call it by addresses, by names of Compose and of Slurm, and by what the setting names."""
     opened = serve(host="0.0.0.0", allow_open="1", allowed_hosts="judge.example, *.lab.example")
@@ -178,6 +179,7 @@ def test_a_service_open_to_others_has_more_names(serve: Serve) -> None:
     } == expected
 
 
+@pytest.mark.browser
 def test_operators_ports_are_guarded_too(serve: Serve) -> None:
     """They ask for no key even where the doors do."""
     ops = serve(api_keys=f"trainer={KEY}", ops_port="0", drain_timeout_s="0.1").ops
@@ -285,6 +287,7 @@ def page_at(context: BrowserContext, url: str) -> Page:
     return page
 
 
+@pytest.mark.browser
 def test_a_page_of_another_origin_reaches_nothing(serve: Serve, context: BrowserContext) -> None:
     served = serve()
     answers = attacked(served, page_at(context, "http://prizes.example/"), served.url)

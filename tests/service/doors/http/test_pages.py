@@ -61,6 +61,7 @@ def test_an_operation_is_tried_in_the_page(served: Served, browser: Browser, sch
         assert (reference.complaints, reference.elsewhere) == ([], [])
 
 
+@pytest.mark.browser
 def test_every_operation_of_the_contract_is_in_the_list(served: Served, browser: Browser) -> None:
     paths = httpx.get(f"{served.url}/openapi.json").json()["paths"]
     summaries = {operation["summary"] for operations in paths.values() for operation in operations.values()}

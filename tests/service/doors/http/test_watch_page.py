@@ -69,6 +69,7 @@ def field(opened: Opened, name: str) -> Locator:
     return opened.page.get_by_role("combobox", name=name)
 
 
+@pytest.mark.browser
 def test_an_alarm_names_what_was_seen_since_when_and_shows_the_responses_as_text(
     watched: Served, context: BrowserContext
 ) -> None:

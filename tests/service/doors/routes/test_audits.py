@@ -178,6 +178,7 @@ def test_a_damaged_file_has_findings_and_no_fault(
     assert len(page.content) < 100_000
 
 
+@pytest.mark.contract
 def test_a_file_that_is_none_fails_in_words(caller: httpx.Client, tmp_path: Path) -> None:
     view = audited(caller, b"PAR1 and no more", PARQUET, verifier="math")
     assert (view["state"], view["rows"]) == ("failed", 0)

@@ -69,6 +69,7 @@ def test_without_the_console_nothing_is_remembered(serve: Serve) -> None:
     assert httpx.post(f"{served.url}/v1/judges").headers["allow"] == "GET"
 
 
+@pytest.mark.contract
 def test_every_metric_of_the_table_is_one_of_the_service(serve: Serve, tmp_path: Path) -> None:
     with Grader() as grader:
         served = serve(judge_file=str(grader.file(tmp_path)), sandbox="local")

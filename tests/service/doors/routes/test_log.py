@@ -47,6 +47,7 @@ def logged(serve: Serve, tmp_path: Path) -> Served:
     return served
 
 
+@pytest.mark.contract
 def test_a_log_is_searched_while_it_is_written(logged: Served) -> None:
     assert names(logged, status="ok") == {"right", "wrong"}
     assert names(logged, verifier="numeric", max_reward=0, since="1h") == {"wrong"}
@@ -125,6 +126,7 @@ def test_a_folder_that_is_gone_is_said_to_be_gone(serve: Serve, tmp_path: Path) 
         assert (reply.status_code, "no folder or file" in reply.text) == (404, True)
 
 
+@pytest.mark.contract
 def test_what_others_sent_is_for_the_scope_admin(serve: Serve, tmp_path: Path) -> None:
     secrets = {scope: f"{scope}-secret-0123456789" for scope in ("score", "sandbox", "admin")}
     lines = [

@@ -138,6 +138,7 @@ def test_packing_keeps_the_time(tmp_path: Path, form: Form) -> None:
     assert packed.stat().st_mtime == 1_000_000_000
 
 
+@pytest.mark.contract
 def test_following_tells_everything_once_through_rotation_and_packing(tmp_path: Path) -> None:
     read: list[object] = []
     tally = Tally()

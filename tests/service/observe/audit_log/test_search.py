@@ -115,6 +115,7 @@ def test_all_forms_are_one_log(folder: Path) -> None:
         }
 
 
+@pytest.mark.contract
 @table(
     "filters, holds",
     [
@@ -144,6 +145,7 @@ def test_filters_choose(folder: Path, filters: Filters, holds: Callable[[JSON], 
     assert summary(folder, filters)["records"] == len(wanted)
 
 
+@pytest.mark.contract
 @table("text", ["'", "' OR '1' = '1", "'; DROP TABLE found; --", "%", "_", "\\", "$judges", "{rows}", "\x00", "\u202e"])
 @table("name", ["judges", "ids", "text"])
 def test_what_looks_like_sql_is_a_text(folder: Path, text: str, name: str) -> None:
@@ -173,6 +175,7 @@ def test_sql_reaches_the_files_of_the_log_only(folder: Path, tmp_path: Path) -> 
     assert os.listdir(tmp_path) == ["secret.jsonl"]
 
 
+@pytest.mark.contract(beyond=1)
 @pytest.mark.parametrize("order", get_args(Order))
 def test_pages_show_each_record_once_whatever_happens_between(tmp_path: Path, order: Order) -> None:
     for first in range(0, 60, 20):
@@ -214,6 +217,7 @@ def test_the_newest_are_found_in_the_newest_files(tmp_path: Path) -> None:
     assert (found["read"]["files"], found["read"]["files_left"]) == (2, 8)
 
 
+@pytest.mark.contract
 def test_a_record_is_shown_whole(folder: Path) -> None:
     for row in page(folder)["rows"][::10]:
         found = ask([folder], search.record, row["row"])
@@ -326,6 +330,7 @@ def test_hostile_texts_come_out_as_they_went_in(tmp_path: Path) -> None:
     assert ask(place, search.summary, Filters())["by_data_source"][0]["name"] == HOSTILE
 
 
+@pytest.mark.contract
 def test_a_search_of_200_000_records_holds_few_bytes_of_each(tmp_path: Path) -> None:
     text = "x" * 500
     for first in range(0, 200_000, 50_000):

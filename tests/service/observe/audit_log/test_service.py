@@ -338,6 +338,7 @@ def test_a_folder_that_cannot_be_written_costs_the_log_alone(monkeypatch: pytest
     assert Settings().with_own_log().log_folder is None
 
 
+@pytest.mark.contract
 def test_the_log_of_serve_is_found_by_the_command(serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     served = serve(sandbox="none", audit_log="auto")

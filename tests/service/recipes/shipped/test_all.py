@@ -136,6 +136,7 @@ def test_recipes_pay_what_the_original_pays_or_differ_for_a_reason(scorer: Score
     assert not faults(scorer, recorded(name))
 
 
+@pytest.mark.accuracy(beyond=1)
 @pytest.mark.parametrize("name", ["open_r1_code", "roll_code", "verl_code"])
 def test_programs_are_paid_as_the_original_pays_them_or_differ_for_a_reason(code_scorer: Scorer, name: str) -> None:
     assert not faults(code_scorer, recorded(name))

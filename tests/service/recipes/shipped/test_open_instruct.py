@@ -75,6 +75,7 @@ _ASSERTS = ["assert add(1, 2) == 3", "assert add(1, 1) == 2"]
 _SUMS = [{"input": "1 2\n", "output": "3\n"}, {"input": "2 2\n", "output": "4\n"}]
 
 
+@pytest.mark.accuracy
 def test_code_pays_the_share_of_asserts_and_nothing_below_its_threshold(code_scorer: Scorer) -> None:
     rows = [(_ADD, {}), (_THREE, {}), (_THREE, {"threshold": 0.8}), ("There is none.", {}), ("", {})]
     items = [

@@ -195,7 +195,7 @@ CASES = [
 ]
 
 
-@pytest.mark.judges(beyond=6)
+@pytest.mark.judges(beyond=1)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 async def test_alone_it_is_a_failure_and_no_verdict(case: Case) -> None:
     async with Scripted(case.behaviour) as upstream:
@@ -215,7 +215,7 @@ async def test_alone_it_is_a_failure_and_no_verdict(case: Case) -> None:
             assert made.waiting == 0
 
 
-@pytest.mark.judges(beyond=6)
+@pytest.mark.judges(beyond=1)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 async def test_beside_a_sound_endpoint_it_costs_an_attempt_and_no_item(case: Case) -> None:
     async with Scripted(case.behaviour) as bad, Scripted(says()) as good:

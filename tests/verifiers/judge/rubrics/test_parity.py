@@ -31,6 +31,7 @@ def _value(name: str, weights: Any, answers: Any, **more: Any) -> Any:
     return judged(params, answers)
 
 
+@pytest.mark.judges
 @table("name", sorted(ROWS.keys() - {"rubrichub", "advanced_if", "multichallenge", "biggen"}))
 def test_the_value_is_that_of_the_original(name: str) -> None:
     cases = _RECORDED[name]
