@@ -61,7 +61,9 @@ def test_what_takes_back_takes_back_for_all(kind: str, found: Found) -> None:
     paid = {
         phrase: scores
         for phrase in spoken(kind)
-        if 1.0 in (scores := judged(found, f"The answer is {{}}. {phrase.capitalize()}.")).values()
+        # A capital A may name an option.
+        if not phrase.startswith("a ")
+        and 1.0 in (scores := judged(found, f"The answer is {{}}. {phrase.capitalize()}.")).values()
     }
     assert paid == {}
 
@@ -91,6 +93,9 @@ def test_what_is_doubted_supposed_or_others_opinion_is_no_answer(lead: str, foun
 
 
 STOOD_BY = [
+    "The answer is {}. We get no contradiction.",
+    "The answer is {}. Any other one leads to a contradiction.",
+    "The answer is {}. This gives the result.",
     "The answer is {}, I guess.",
     "I have no doubt that the answer is {}.",
     "The answer is {}, not 7.",
@@ -132,6 +137,9 @@ def test_what_is_stood_by_is_paid_by_all(text: str, found: Found) -> None:
 UNMADE = [
     "{} is wrong.",
     "The answer is {}. Hmm, that can't be right.",
+    "The answer is {}. That is not it.",
+    "The answer is {}. This leads to a contradiction.",
+    "The answer is {}. Or so they would say.",
     "Is the answer {}?",
     "The answer is {}. Wait, no, it's 13.",
     "\\boxed{{}} is not the answer.",
@@ -193,6 +201,11 @@ def test_what_is_unmade_is_paid_by_none(text: str, found: Found) -> None:
 
 
 UNMADE_ELSEWHERE = [
+    "Die Antwort ist {}. Das führt zu einem Widerspruch.",
+    "La réponse est {}. Cela mène à une contradiction.",
+    "La respuesta es {}. No es eso.",
+    "Ответ: {}. Это приводит к противоречию.",
+    "答案是{}。这会导致矛盾。",
     "Die Antwort ist auf keinen Fall {}.",
     "La réponse n'est en aucun cas {}.",
     "La respuesta no es en ningún caso {}.",
@@ -266,6 +279,10 @@ UNMADE_ELSEWHERE = [
 ]
 """Doubted, denied, taken back, or others' opinion, in other languages than English."""
 STOOD_BY_ELSEWHERE = [
+    "Die Antwort ist {}. Das führt zu keinem Widerspruch.",
+    "La réponse est {}. Cela ne mène à aucune contradiction.",
+    "Ответ: {}. Это не приводит к противоречию.",
+    "答案是{}。这不会导致矛盾。",
     "Nein, das ist falsch. Die Antwort ist {}.",
     "La réponse est {}. C'est juste.",
     "La respuesta es {}. Eso está bien.",

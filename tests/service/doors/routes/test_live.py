@@ -129,7 +129,15 @@ def test_a_judge_that_fails_is_shown_as_ejected_until_it_answers(
         assert _status(served, "I say Paris", cache="refresh") == "ok"
         judges = httpx.get(f"{served.url}/v1/judges")
     assert judges.json()["votes"] == {"asked": 2, "cached": 0}
-    assert judges.json()["pools"][0]["profiles"] == ["reference", "criteria", "quality", "pairwise", "steps"]
+    assert judges.json()["pools"][0]["profiles"] == [
+        "reference",
+        "criteria",
+        "quality",
+        "pairwise",
+        "compare",
+        "listwise",
+        "steps",
+    ]
     assert SECRET not in judges.text
 
 
