@@ -1,7 +1,10 @@
 """FastAPI's own errors, and ours that its routes raise, as problem+json."""
 
+from http import HTTPStatus
+
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import iter_route_contexts
 from starlette.exceptions import HTTPException
 
 from service.doors.asgi.request_body import Disconnected
@@ -41,14 +44,25 @@ def speak(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def on_http(request: Request, error: HTTPException) -> Response:
+        if error.status_code == HTTPStatus.BAD_REQUEST:  # FastAPI's word for bytes that it cannot read as JSON
+            return respond(request, 422, Unprocessable.title, "the body is not JSON in UTF-8", [])
         response = respond(request, error.status_code, str(error.detail), "", [])
         response.headers.update(error.headers or {})
+        if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+            response.headers["Allow"] = ", ".join(sorted(_methods_of(request)))
         return response
 
     @app.exception_handler(RequestValidationError)
     async def on_validation(request: Request, error: RequestValidationError) -> Response:
         fields = [FieldError(list(item["loc"]), item["msg"]) for item in error.errors()]
         return respond(request, 422, Unprocessable.title, "the request does not have the shape of the contract", fields)
+
+
+def _methods_of(request: Request) -> set[str]:
+    """What the path of a request takes. Starlette itself names the methods of the first route alone."""
+    path = request.scope["path"]
+    routes = (route for route in iter_route_contexts(request.app.routes) if route.methods)
+    return {method for route in routes if route.path_regex.match(path) for method in route.methods or ()}
 
 
 def _request_id(request: Request) -> str:

@@ -1,7 +1,7 @@
 """`/v1/log/corrections` keeps records as cases, with the verdict that a person gives them."""
 
 import asyncio
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -14,11 +14,14 @@ from service.observe.audit_log.corrections import Correction, Corrections, NotAC
 from service.observe.audit_log.search import NoRecord
 from service.wire import NDJSON
 
+_SET_SCORE: Final[dict[str, Any]] = {"required": ["score"], "properties": {"score": {"type": "number"}}}
+_SET_STATUS: Final[dict[str, Any]] = {"required": ["status"], "properties": {"status": {"type": "string"}}}
+
 
 class LogCorrection(BaseModel):
     """A person's own verdict on a record: `score`, or `status`."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"oneOf": [_SET_SCORE, _SET_STATUS]})
 
     row: Annotated[str, Field(max_length=5000, description="What a page calls the row")]
     score: Annotated[float, Field(ge=0, le=1)] | None = Field(None, description="The score that is right")

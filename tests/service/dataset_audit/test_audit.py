@@ -61,7 +61,6 @@ CASES = [{"input": "2", "expected_output": "4"}]
         ({"tag": "no_such_tag", "answer": "5"}, {}, "unroutable"),
         ({"answer": ""}, {"verifier": "math"}, "bad_reference"),
         ({}, {"verifier": "math"}, "bad_reference"),
-        ({"answer": "5"}, {"verifier": "math", "reference": "solution"}, "bad_reference"),
         ({"answer": "E", "params": {"choices": ["a", "b"]}}, {"verifier": "multiple_choice"}, "reference_not_a_choice"),
         ({"answer": "5", "params": {"abs_tool": 1}}, {"verifier": "math"}, "bad_params"),
         ("[1]", {}, "bad_row"),

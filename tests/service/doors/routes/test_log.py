@@ -152,3 +152,14 @@ def test_the_document_describes_the_routes(served: Served) -> None:
         for name in ("LogPage", "LogSummary", "Problem"):
             if f"schemas/{name}" in schemas:
                 assert name in document["components"]["schemas"]
+
+
+@pytest.mark.parametrize("body", [b"\xff{", b'{"row": "a"}', b'{"row": "a", "score": 1, "status": "invalid"}'])
+def test_a_correction_that_is_none_is_refused(served: Served, body: bytes) -> None:
+    headers = {"content-type": "application/json"}
+    assert httpx.post(f"{served.url}/v1/log/corrections", content=body, headers=headers).status_code == 422
+
+
+def test_a_wrong_method_is_told_all_right_ones(served: Served) -> None:
+    reply = httpx.options(f"{served.url}/v1/log/corrections")
+    assert (reply.status_code, reply.headers["allow"]) == (405, "GET, POST")
