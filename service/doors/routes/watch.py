@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 from urllib.parse import parse_qs
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 from starlette.types import Receive, Scope, Send
 
 from fairness import TENANT
@@ -34,7 +34,9 @@ class PromptQuery(msgspec.Struct, forbid_unknown_fields=True):
     band: Annotated[list[Band], Meta(description="Only prompts of these bands of difficulty")] = []
     count: Annotated[int, Meta(ge=1, le=10_000, description="How many")] = 100
     by_variance: Annotated[bool, Meta(description="Draw prompts that teach more, more often")] = False
-    seed: Annotated[int | None, Meta(description="The same seed draws the same prompts from the same counts")] = None
+    seed: Annotated[int, Meta(description="The same seed draws the same prompts from the same counts")] | UnsetType = (
+        UNSET
+    )
 
 
 class AlarmReport(msgspec.Struct, frozen=True):
@@ -75,7 +77,8 @@ class WatchDoor:
     def _prompts(self, given: bytes) -> PromptReport:
         query = _query(PROMPTS, given, PromptQuery)
         rates = self._watch.rates.of(TENANT.get(), query.run)
-        chosen = sampled(rates, query.count, query.band or BANDS, by_variance=query.by_variance, seed=query.seed)
+        seed = None if query.seed is UNSET else query.seed
+        chosen = sampled(rates, query.count, query.band or BANDS, by_variance=query.by_variance, seed=seed)
         return PromptReport(
             [PromptRate.of(key, rate) for key, rate in chosen],
             dict(Counter(rate.band for rate in rates.values())),
