@@ -18,6 +18,8 @@ from service.cli.main import COMMANDS, application
 from service.settings import Settings
 from tests.conftest import ROOT, Served
 
+pytestmark = pytest.mark.contract
+
 _LOADED = {"script": "src", "img": "src", "source": "src", "iframe": "src", "object": "data"}
 """Elements that load something, and the attributes that say what."""
 _LOADING = {"stylesheet", "icon", "preload", "modulepreload", "preconnect", "dns-prefetch", "manifest"}
@@ -57,7 +59,6 @@ def pages(site: Path) -> dict[Path, Page]:
     return {path: Page(path) for path in site.rglob("*.html")}
 
 
-@pytest.mark.contract
 def test_every_link_and_anchor_of_the_site_holds(site: Path, pages: dict[Path, Page]) -> None:
     assert len(pages) > 80
     assert list(_broken(site, pages)) == []

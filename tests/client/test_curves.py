@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping
 
+import pytest
 from rewardline import Client
 from rewardline.curves import Curves, to_mlflow
 from rewardline.results import Result, Status
 
 from tests.conftest import Served
+
+pytestmark = pytest.mark.contract
 
 
 def result(reward: float | None, reason: str, **more: object) -> Result:

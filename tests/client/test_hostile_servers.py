@@ -113,6 +113,7 @@ async def streamed(client: AsyncClient) -> None:
         pass
 
 
+@pytest.mark.contract(beyond=1)
 @pytest.mark.parametrize("name", HOSTILE)
 async def test_a_hostile_answer_is_an_error_of_ours_and_takes_little_memory(server: FakeServer, name: str) -> None:
     async with AsyncClient(server.url, gather_ms=0) as client:
@@ -152,7 +153,7 @@ def test_the_client_without_a_loop_is_bounded_too(server: FakeServer) -> None:
                 client.score([ITEM])
 
 
-@pytest.mark.contract(beyond=1)
+@pytest.mark.contract
 @pytest.mark.parametrize("status", [401, 422, 404])
 async def test_a_refusal_is_told_by_its_status_however_long_it_is(server: FakeServer, status: int) -> None:
     for body in (packed(b" " * (60 * MB)), packed(DEEP)):
@@ -406,6 +407,7 @@ async def test_a_hostile_message_is_an_error_of_ours_and_takes_little_memory(nam
         assert await growth(refused) < _GROWTH
 
 
+@pytest.mark.contract
 async def test_hostile_messages_of_a_large_batch_are_counted_before_they_are_made() -> None:
     items = [{**ITEM, "response": str(n)} for n in range(200)]
     bodies = (b"\x0a\x00" * (5 * MB), b"\x12\x00" * (5 * MB), b"\x08\x01" * (5 * MB))

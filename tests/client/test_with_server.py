@@ -112,6 +112,7 @@ async def test_single_calls_travel_together(serve: Any, door: str) -> None:
     assert await asyncio.to_thread(metric, served, r"items_total\{.*\}") == 500
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("door", ["http", "grpc"])
 async def test_the_stream_gives_every_index_once(served: Any, door: str) -> None:
     async with AsyncClient(url_of(served, door), batch_items=100) as client:

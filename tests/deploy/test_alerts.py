@@ -19,6 +19,8 @@ from tests.conftest import Served, serving
 from tests.deploy.manifests import of_kind, of_rewardline, rendered
 from tests.waiting import PATIENCE_S
 
+pytestmark = pytest.mark.deploy
+
 RULES = render.RULES
 UNIT_TESTS = RULES.with_name("rewardline_test.yml")
 RUNBOOK = render.ROOT / "docs/runbook.md"
@@ -49,7 +51,6 @@ def _promtool(*arguments: str, folder: Path = RULES.parent) -> str:
     return done.stdout + done.stderr
 
 
-@pytest.mark.deploy
 def test_prometheus_takes_the_rules_and_each_alert_fires_when_it_should_and_only_then() -> None:
     _promtool("check", "rules", "--lint-fatal", RULES.name)
     assert "SUCCESS" in _promtool("test", "rules", UNIT_TESTS.name)
@@ -100,7 +101,6 @@ def _known(metrics: str) -> set[str]:
     return found
 
 
-@pytest.mark.deploy
 def test_every_metric_that_an_alert_or_an_autoscaler_names_is_there(metrics: str) -> None:
     asked = [rule["expr"] for rule in _rules()]
     asked += [query for name in ("prod", "hardened") for query in _queries(name)]
@@ -152,7 +152,6 @@ def test_the_paths_of_probes_and_hooks_answer_on_the_port_for_operations(operate
             assert httpx.get(f"{operated.ops}{each.container[probe]['httpGet']['path']}").status_code == 200
 
 
-@pytest.mark.deploy
 def test_box_hosts_are_scaled_by_the_verifiers_that_need_boxes(operated: Served) -> None:
     items = [
         _item(verifier["name"], example)
@@ -186,7 +185,6 @@ def _recorded(part: str) -> str:
     )
 
 
-@pytest.mark.deploy
 def test_a_burst_counts_for_ten_minutes_and_then_no_more(tmp_path: Path) -> None:
     """Replicas for a square wave: those for the last step's burst are still there when the next comes."""
     series = 'rewardline_queued_work_seconds{namespace="rewardline",verifier="%s",pod="%s"}'

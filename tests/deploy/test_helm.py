@@ -225,6 +225,7 @@ OWN: dict[str, Any] = {
 }
 
 
+@pytest.mark.deploy
 @pytest.mark.parametrize(("part", "name"), [("front", "rewardline"), ("boxHost", "rewardline-boxes")])
 def test_pods_get_what_a_cluster_asks_of_them(chart: Chart, part: str, name: str) -> None:
     objects, plain = chart.objects({part: OWN}), chart.objects({})

@@ -67,6 +67,7 @@ def test_wheels_are_those_that_the_interpreter_of_the_image_needs() -> None:
     assert "".join(wheels._needed(locked, "3.11.2")).count("--hash=sha256:") == 2
 
 
+@pytest.mark.deploy
 def test_a_wheel_that_was_exchanged_is_refused(tmp_path: Path) -> None:
     locked = tmp_path / "locked.txt"
     locked.write_text("colorama==0.4.6 \\\n    --hash=sha256:" + "0" * 64 + "\n")

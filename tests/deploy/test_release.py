@@ -40,6 +40,7 @@ def _distributions() -> list[str]:
     return sorted([f"{name}.tar.gz" for name in names] + [f"{name}-py3-none-any.whl" for name in names])
 
 
+@pytest.mark.deploy
 @pytest.mark.parametrize(("name", "folder"), [("rewardline_server", "."), ("rewardline", "client")])
 def test_a_wheel_says_its_version_and_licence_and_has_the_texts(built: Path, name: str, folder: str) -> None:
     with zipfile.ZipFile(built / f"{name}-{version()}-py3-none-any.whl") as archive:

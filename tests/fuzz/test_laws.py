@@ -143,6 +143,7 @@ def test_a_grade_that_raises_executes_or_forgets_is_seen(monkeypatch: pytest.Mon
         assert broken.value.law == law
 
 
+@pytest.mark.fuzz
 def test_a_wrong_equality_is_seen_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = set()
     for verdict in ("equal", "different"):
@@ -178,6 +179,7 @@ def test_what_is_done_to_a_text_before_it_is_read_is_linear(function: Callable[[
 # --- seeds, changes, shrinking
 
 
+@pytest.mark.fuzz(beyond=1)
 @pytest.mark.parametrize("target", sorted(set(targets.TARGETS) - {"grading"}))
 def test_every_seed_holds(target: str) -> None:
     for data in corpus.seeds(target):

@@ -251,6 +251,7 @@ for name in os.listdir("/proc/self/fd"):
     assert seen["descriptors"]["0"] == seen["descriptors"]["1"] == "/dev/null"
 
 
+@pytest.mark.boxes(beyond=1)
 @both_kinds
 @only_root
 @both_tiers

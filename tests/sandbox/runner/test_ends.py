@@ -122,12 +122,14 @@ def test_memory_is_limited_with_a_clean_error_where_that_can_be(box: Box) -> Non
     assert "MemoryError" in result.err
 
 
+@pytest.mark.boxes
 def test_memory_within_the_limit_can_be_used(box: Box) -> None:
     result = box.run("a = bytearray(100 << 20)\nprint(len(a))", memory_mb=128)
     assert result.code == 0
     assert result.peak_kb > 100 << 10
 
 
+@pytest.mark.boxes
 def test_more_memory_than_allowed_is_noticed_where_the_process_has_no_limit(make_box: MakeBox, box: Box) -> None:
     source = "import mmap, time\nm = mmap.mmap(-1, 400 << 20)\nfor i in range(0, 400 << 20, 4096): m[i] = 1\ntime.sleep(1000)"
     if box.configuration.watch_memory:

@@ -97,6 +97,7 @@ def test_nothing_else_may_be_asked_while_it_waits(box: Box) -> None:
     assert "waits for its input" in death.value.args[1]
 
 
+@pytest.mark.boxes
 def test_it_ends_with_the_service(box: Box) -> None:
     pid = begin(box, ECHO, b"one\n")
     assert box.end() == (0, "")

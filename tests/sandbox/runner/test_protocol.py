@@ -79,6 +79,7 @@ def test_it_ends_in_the_middle_of_a_run_when_the_service_is_gone(make_box: MakeB
     assert box.end()[0] == 0
 
 
+@pytest.mark.boxes(beyond=1)
 @pytest.mark.parametrize(
     "data",
     [

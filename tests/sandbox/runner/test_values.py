@@ -397,6 +397,7 @@ def test_fractions_too_long_to_be_reduced_fast_are_refused_or_opaque() -> None:
     assert isinstance(decode(encode(Fraction(1, 7**200_000))), Opaque)
 
 
+@pytest.mark.boxes
 @given(st.binary(max_size=200) | st.text().map(str.encode))
 def test_any_bytes_are_a_value_or_undecodable(data: bytes) -> None:
     try:

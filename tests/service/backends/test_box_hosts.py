@@ -18,6 +18,8 @@ from tests.certificates import Authority
 from tests.conftest import Serve, Served, serving
 from tests.waiting import eventually
 
+pytestmark = pytest.mark.boxes
+
 KEY = "0123456789abcdef-boxes"
 JSON = dict[str, Any]
 
@@ -53,7 +55,6 @@ def scored(server: Served, items: list[JSON], cache: str = "off") -> list[JSON]:
     return list(answer.json()["results"])
 
 
-@pytest.mark.boxes
 def test_programs_are_judged_in_boxes_elsewhere(front: Served, hosts: list[Served]) -> None:
     sandbox = httpx.get(f"{front.url}/v1/sandbox").json()
     assert (sandbox["kind"], sandbox["state"], sandbox["slots"]) == ("remote", "ready", 64)

@@ -392,6 +392,7 @@ class TestFaults:
             await until(lambda: cache.state == "closed")
             assert await cache.get_many(list(entries)) == list(entries.values())
 
+    @pytest.mark.contract(beyond=1)
     @pytest.mark.parametrize("seed", range(3))
     async def test_garbage_never_becomes_a_value(self, redis_server: RedisServer, seed: int) -> None:
         entries = entries_of(300, seed)
@@ -417,6 +418,7 @@ class TestFaults:
                 while await cache.get_many(keys) != list(entries.values()):
                     await proxy.close_connections()
 
+    @pytest.mark.contract
     async def test_late_replies_never_answer_the_next_lookup(self, redis_server: RedisServer) -> None:
         entries = entries_of(300)
         keys = list(entries)
@@ -480,6 +482,7 @@ class TestDeployments:
             assert await cache.get_many([b"a"]) == [b"1"]
         assert redis_server.call("INFO", "keyspace")["db3"]["keys"] == 1
 
+    @pytest.mark.contract
     async def test_tls_with_a_password_that_is_never_logged(
         self, start_redis: StartRedis, tmp_path: Path, caplog: pytest.LogCaptureFixture
     ) -> None:

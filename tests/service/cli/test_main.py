@@ -289,6 +289,7 @@ def test_a_folder_is_scored_file_by_file(tmp_path: Path) -> None:
     assert "7 lines were there before" in again.stdout
 
 
+@pytest.mark.contract
 def test_files_that_a_shell_has_made_of_a_pattern_are_scored(tmp_path: Path) -> None:
     sources = [write(tmp_path / name, rows(2)) for name in ("a.jsonl", "b.jsonl")]
     done = rewardline("score", *sources, sources[0], "--verifier", "numeric")

@@ -169,6 +169,7 @@ def diffed(*arguments: object) -> tuple[int, str]:
     return done.exit_code, done.output
 
 
+@pytest.mark.contract
 def test_a_user_sees_what_another_parameter_flips(tmp_path: Path) -> None:
     file = rows(
         tmp_path / "rows.jsonl", *(f"It is \\boxed{{{each}}}." for each in ("5 m", "6 m", "5", "5 kg")), answer="5 m"

@@ -31,6 +31,7 @@ def turn(answer: str, index: int = 1) -> JSON:
     return {"messages": [{"role": "assistant", "content": answer}], "turn_index": index}
 
 
+@pytest.mark.contract
 def test_the_same_interaction_exists_once_per_tenant(shared: Shared) -> None:
     assert opened(shared, "red", "row-17", reference="red") == 201
     assert opened(shared, "blue-1", "row-17", reference="blue") == 201

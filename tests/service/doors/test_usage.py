@@ -21,6 +21,8 @@ from tests.ports import free_port
 from tests.service.redis_server import RedisServer
 from tests.waiting import PATIENCE_S, eventually
 
+pytestmark = pytest.mark.contract
+
 JSON = dict[str, Any]
 CALLERS: dict[str, JSON] = {
     "red": {},
@@ -93,7 +95,6 @@ def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         yield Shared(served, {name: key for name, (key, _) in made.items()}, path, port)
 
 
-@pytest.mark.contract
 def test_a_tenant_sees_what_it_and_its_runs_used_and_what_is_used_up(shared: Shared) -> None:
     [one, two] = shared.score("red", ITEM, ITEM, run="r1")
     assert (one["status"], two["status"]) == ("ok", "ok")

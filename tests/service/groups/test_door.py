@@ -369,6 +369,7 @@ def boxed(*answers: str) -> list[str]:
     return [f"\\boxed{{{answer}}}" for answer in answers]
 
 
+@pytest.mark.contract
 @table(
     ("verifier", "params", "responses", "expected"),
     [

@@ -266,6 +266,7 @@ def test_nobody_is_mostly_shown_first_in_swiss_rounds() -> None:
         assert max(map(abs, leads)) <= 2
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("errs", [0.0, 0.1])
 def test_a_swiss_tournament_orders_as_all_pairs_do_with_two_fifths_of_the_calls(errs: float) -> None:
     """Of sixteen responses, with a judge that errs in so many pairs."""

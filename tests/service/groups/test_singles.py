@@ -265,6 +265,7 @@ recipes:
 """
 
 
+@pytest.mark.contract
 def test_a_recipe_says_how_its_items_are_rewarded_together(serve: Serve, tmp_path: Path) -> None:
     file = tmp_path / "recipes.yaml"
     file.write_text(RECIPES)
@@ -315,6 +316,7 @@ def test_replicas_answer_one_group(serve: Serve, redis_server: RedisServer) -> N
     assert {str(one["detail"]["group"]) for one in results} == {str(results[0]["detail"]["group"])}
 
 
+@pytest.mark.contract
 def test_members_outwait_a_redis_that_does_not_answer(serve: Serve, redis_server: RedisServer) -> None:
     """A burst of members, or a busy machine, may make a call late: no member fails for that before its own deadline."""
     served = serve(redis_url=redis_server.url, workers="1")
@@ -443,6 +445,7 @@ def test_a_job_takes_members_of_groups(served: Any) -> None:
         assert (results[-1]["status"], results[-1]["reason"]) == ("invalid", "bad_group")
 
 
+@pytest.mark.contract
 @table(
     ("members", "expected"),
     [

@@ -338,6 +338,7 @@ def at_most_three(sections: dict[str, str]) -> str:
     return json.dumps({"score_1": first, "score_2": second, "ranking": 3})
 
 
+@pytest.mark.contract
 @table(
     ("responses", "options", "expected"),
     [

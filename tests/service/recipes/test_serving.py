@@ -57,6 +57,7 @@ def test_recipes_are_shown_with_all_their_defaults(serve: Callable[..., Any], fi
     assert (result["score"], result["reward"], result["recipe"]) == (1.0, 2.0, "mine")
 
 
+@pytest.mark.accuracy
 def test_sighup_reads_the_file_again_and_drops_no_request(serve: Callable[..., Any], file: Path) -> None:
     served = serve(recipes_file=str(file), sandbox="none")
     rewards: set[float] = set()
@@ -106,6 +107,7 @@ def test_a_service_does_not_start_with_a_bad_file(file: Path) -> None:
     assert "did you mean `math`" in done.stderr
 
 
+@pytest.mark.accuracy
 def test_the_commands(file: Path) -> None:
     good = rewardline("recipes", "check", file)
     assert (good.returncode, good.stderr) == (0, "")

@@ -451,6 +451,7 @@ header_values = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_
 )
 
 
+@pytest.mark.contract
 @given(st.binary(max_size=2000), st.dictionaries(header_names, header_values, max_size=2))
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_bytes_are_refused_politely(

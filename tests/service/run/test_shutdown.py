@@ -121,6 +121,7 @@ def test_a_batch_is_refused_so_that_another_replica_gets_it(ended: dict[str, Any
     assert problem["request_id"] == reply.headers["x-request-id"]
 
 
+@pytest.mark.contract
 def test_half_a_body_gets_the_same_answer(ended: dict[str, Any]) -> None:
     head, _, body = ended["half a body"].partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 503")

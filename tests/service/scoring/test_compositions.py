@@ -48,6 +48,7 @@ async def test_checks_become_a_reward(checks: Checks, verdicts: dict[str, Any], 
         assert (result.status, result.reward, result.score) == ("ok", reward, score)
 
 
+@pytest.mark.contract
 async def test_each_check_is_told() -> None:
     async with bench() as b:
         result = await b.one(

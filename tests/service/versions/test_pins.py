@@ -55,6 +55,7 @@ def put(folder: Path, name: str, lock: Json) -> str:
     return str(folder / f"{name}.json")
 
 
+@pytest.mark.contract
 def test_other_versions_are_refused_for_the_whole_task(serve: Serve, lock: Json, tmp_path: Path) -> None:
     pins = tmp_path / "pins"
     put(pins, "same", {**lock, "date": "2026-02-01"})

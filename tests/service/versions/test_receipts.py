@@ -257,6 +257,7 @@ def test_a_file_that_holds_no_key_is_refused(tmp_path: Path, content: str) -> No
         read_key(tmp_path / "key")
 
 
+@pytest.mark.contract
 def test_a_setting_has_all_verdicts_carry_receipts_and_a_job_keeps_what_its_headers_ask(serve: Serve) -> None:
     served = serve(receipts="always")
     with httpx.Client(base_url=served.url, timeout=PATIENCE_S) as http:

@@ -140,6 +140,7 @@ def test_lengths_are_told_where_a_run_begins_with_mixed_ones(name: str, response
     assert name in {alarm.detector for alarm in alarms}
 
 
+@pytest.mark.watch
 def test_where_wrong_responses_are_longer_and_all_become_short_it_is_a_shift() -> None:
     alarms: list[Alarm] = []
     window, rng = Window(Whose("t", "r", "math"), alarms.append), random.Random(7)

@@ -160,6 +160,7 @@ def test_a_shadow_that_disagrees_raises_an_alarm(shared: Shared) -> None:
         eventually(has_alarm)
 
 
+@pytest.mark.watch
 def test_a_shadow_that_cannot_judge_changes_nothing(shared: Shared) -> None:
     with shared.client("blue") as client:
         right = [{**item, "response": item["reference"]} for item in items("broken_shadow", 50)]

@@ -151,6 +151,7 @@ def test_what_was_not_run_has_not_passed(bench: Bench) -> None:
     assert verdict.score == pytest.approx(1 / 6)
 
 
+@pytest.mark.boxes(beyond=1)
 @pytest.mark.parametrize("around", ["{}", "```python\n{}```", "Here it is:\n```\n{}```\nDone."])
 def test_a_program_of_megabytes_is_judged(bench: Bench, around: str) -> None:
     """Longer than what workers return by default, fenced or not."""
@@ -282,6 +283,7 @@ UNITTEST = "import unittest\nfrom solution import f\nclass T(unittest.TestCase):
 PYTEST = "import pytest\n@pytest.mark.parametrize('x', [1, 2])\ndef test_square(x): assert f(x) == x * x\n"
 
 
+@pytest.mark.boxes
 @pytest.mark.parametrize(("kind", "code"), [("unittest", UNITTEST), ("pytest", PYTEST)])
 def test_test_modules_count_their_tests(bench: Bench, kind: str, code: str) -> None:
     reference = {"case_type": kind, "test_cases": [{"assert_code": code}]}
@@ -558,6 +560,7 @@ def test_tests_have_files_to_read_and_compare(bench: Bench, written: str | None,
     assert bench.judge(python(source), {"test_cases": [case]}).reason == reason
 
 
+@pytest.mark.boxes
 def test_large_files_are_compared_beside_each_other(bench: Bench) -> None:
     text = "\n".join(map(str, range(100_000)))
     case = {"input": {"in": text}, "output": {"stdout": "ok", "a": text, "b": text}}
@@ -571,6 +574,7 @@ def test_large_files_are_compared_beside_each_other(bench: Bench) -> None:
 # --- languages
 
 
+@pytest.mark.boxes
 def test_the_response_says_its_language_where_nobody_else_does(bench: Bench) -> None:
     source = "#include <iostream>\nint main() { long x; std::cin >> x; std::cout << x * x << std::endl; }"
     verdict = bench.judge(f"```cpp\n{source}\n```", SQUARE)

@@ -111,6 +111,7 @@ _PLAIN = st.recursive(
 )
 
 
+@pytest.mark.boxes
 @given(_PLAIN)
 def test_every_value_equals_itself_in_any_mode(value: Any) -> None:
     assert equal(value, value)

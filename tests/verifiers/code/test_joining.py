@@ -33,7 +33,7 @@ def test_of(reference: dict[str, Any]) -> JoinedTest:
 test_of.__test__ = False  # type: ignore[attr-defined]  # it is not a test
 
 
-@pytest.mark.boxes(beyond=1)
+@pytest.mark.boxes
 @pytest.mark.parametrize(
     ("response", "score", "reason"),
     [

@@ -65,6 +65,7 @@ async def test_a_slow_program_is_measured_against_the_reference(verifier: CodeQu
     assert own.detail["dimensions"]["efficiency"] == 1.0
 
 
+@pytest.mark.boxes
 async def test_a_list_of_reference_times_is_one_for_each_test(verifier: CodeQuality) -> None:
     burns = BURNS % 10_000_000
     verdict = await judge(verifier, burns, reference_ms=[60_000, 1], time_limit_s=5, repeat=1)

@@ -24,6 +24,7 @@ def test_responses_are_paid_for_what_they_commit_to(row: dict[str, Any]) -> None
     assert _wrong(row) == []
 
 
+@pytest.mark.accuracy
 def test_no_reason_before_it_pays_what_leaves_it_open() -> None:
     for row in ROWS[:4]:
         params = MultipleChoiceParams.model_validate_json(json.dumps(row["params"]))

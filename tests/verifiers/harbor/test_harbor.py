@@ -192,6 +192,7 @@ def test_a_task_comes_as_a_folder_or_a_tar_and_its_image_is_built(judge: HarborJ
     assert (refused.status, refused.reason) == (Status.INVALID, "build_not_allowed")
 
 
+@pytest.mark.repositories
 def test_the_solution_is_the_own_answer(judge: HarborJudge) -> None:
     params = judge.params(
         {"solution/solve.sh": '#!/bin/bash\ncp "/solution/it\'s.txt" sorted.txt\n', "solution/it's.txt": "Bob\nAnn\n"}

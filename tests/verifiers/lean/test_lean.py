@@ -171,6 +171,7 @@ def test_limits_reached_by_the_header_say_nothing_about_the_proof(
         assert (verdict.status, verdict.reason) == (Status.FAILED, "lean_limit")
 
 
+@pytest.mark.boxes
 async def test_a_loop_that_stood_ready_is_believed_no_more_and_no_less() -> None:
     """From the third proof on, each is read by a process that has read the header before it."""
     pool = PooledSandbox(LocalBackend(), slots=1, standing=1)

@@ -19,6 +19,7 @@ def outcome(references: str | list[str], answer: str) -> Any:
     return grade([texts, answer, DEFAULT.packed()])["outcome"]
 
 
+@pytest.mark.accuracy
 @table(
     ("reference", "answer"),
     [

@@ -55,6 +55,7 @@ def test_the_same_elements(reference: str, answer: str) -> None:
     assert outcome(reference, answer) == "equal"
 
 
+@pytest.mark.accuracy(beyond=1)
 @pytest.mark.parametrize(
     ("reference", "answer"),
     [

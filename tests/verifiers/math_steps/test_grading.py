@@ -234,6 +234,7 @@ BOMBS = (
 )
 
 
+@pytest.mark.accuracy(beyond=1)
 @pytest.mark.parametrize("response", BOMBS, ids=lambda text: text[:20])
 def test_a_bomb_has_its_share_too(response: str) -> None:
     assert graded(EQUATION, response)["step_score"] <= 1 / 3

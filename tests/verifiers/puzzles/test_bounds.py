@@ -46,7 +46,7 @@ def test_long_responses_get_the_verdict_they_would_get_at_once(found: Found, nam
     assert found.score(entry, items) == [module.judge(item) for item in items]
 
 
-@pytest.mark.accuracy(beyond=1)
+@pytest.mark.accuracy
 @pytest.mark.growth(beyond=3)
 @pytest.mark.parametrize("name", NAMES)
 def test_hostile_responses_are_wrong(found: Found, name: str) -> None:

@@ -440,6 +440,7 @@ def pytest_runtest_logreport(report):
 """
 
 
+@pytest.mark.repositories
 def test_pytest_reports_and_writes_no_tracebacks(tmp_path: Path) -> None:
     assert run_pytest(tmp_path, TESTS, {"conftest.py": KEEPS_TRACEBACKS}) == {
         "test_it.py::test_right": "passed",
@@ -484,6 +485,7 @@ raise ImportError
 """
 
 
+@pytest.mark.repositories
 def test_the_key_is_taken_before_any_file_of_the_working_directory_is_imported(tmp_path: Path) -> None:
     names = ("argparse", "json", "dataclasses", "iniconfig", "runpy", "pkgutil", "hashlib", "sitecustomize")
     spies = {f"{name}.py": SPY for name in names} | {"conftest.py": SPY.replace("raise ImportError", "")}

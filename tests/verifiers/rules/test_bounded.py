@@ -44,6 +44,7 @@ async def verifiers() -> AsyncIterator[dict[str, Verifier[Any]]]:
     await workers.stop()
 
 
+@pytest.mark.accuracy(beyond=1)
 @pytest.mark.parametrize("name", MODULES)
 async def test_long_responses_get_the_verdict_they_would_get_at_once(
     verifiers: dict[str, Verifier[Any]], name: str

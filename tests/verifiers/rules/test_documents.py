@@ -98,6 +98,7 @@ def _read(text: str) -> tuple[str, str]:
         return error.fault, ""
 
 
+@pytest.mark.accuracy
 @given(st.lists(PIECES, max_size=8).map("".join))
 @example('["\\ud800"]')
 @example("[1e999]")

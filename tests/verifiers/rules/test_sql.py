@@ -320,6 +320,7 @@ def test_an_order_of_its_own_is_not_in_parentheses(query: str, is_ordered: bool)
     assert orders_its_rows(query) is is_ordered
 
 
+@pytest.mark.accuracy(beyond=1)
 @pytest.mark.parametrize(
     "query",
     [

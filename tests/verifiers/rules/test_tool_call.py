@@ -721,6 +721,7 @@ def shuffled(value: Any, chance: random.Random) -> Any:
     return [shuffled(inner, chance) for inner in value] if isinstance(value, list) else value
 
 
+@pytest.mark.accuracy
 @example(calls=[{"name": "_", "arguments": {"_": {"<THINK>": None}}}], chance=random.Random(0))
 @example(
     calls=[{"name": "_", "arguments": {"_": list(TAGS), "a": {tag: tag for tag in TAGS}}}], chance=random.Random(0)

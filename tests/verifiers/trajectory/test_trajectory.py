@@ -295,6 +295,7 @@ def test_what_is_no_call_or_pattern_is_the_callers_to_mend(found: Found, params:
     assert found.judge("trajectory", BOOKED, **params).reason == "bad_params"
 
 
+@pytest.mark.accuracy(beyond=1)
 @pytest.mark.parametrize(
     ("answer", "message"),
     [

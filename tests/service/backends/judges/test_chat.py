@@ -84,6 +84,7 @@ async def test_a_request_goes_on_as_it_is_with_our_key_and_the_real_model(upstre
     assert "the-callers-own" not in str(seen.headers)
 
 
+@pytest.mark.judges
 async def test_replies_to_deterministic_requests_are_kept_unless_the_caller_says_no(upstream: Upstream) -> None:
     request = {**ASK, "messages": [{"role": "user", "content": "kept?"}]}
     async with upstream.plays(says("one"), says("two"), says("three"), says("four")) as scripted:

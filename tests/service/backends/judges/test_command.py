@@ -11,6 +11,8 @@ from tests.conftest import rewardline
 from tests.judge_upstream.grader import Grader, honest
 from verifiers.judge.evaluation import Figure
 
+pytestmark = pytest.mark.judges
+
 
 def _run(file: Path) -> subprocess.CompletedProcess[str]:
     return rewardline("judges", file, "--wait-s", "30")
@@ -139,7 +141,6 @@ def test_a_judge_that_obeys_responses_is_measured_as_one(tmp_path: Path) -> None
     assert found["injection_rate"]["value"] > 0.5
 
 
-@pytest.mark.judges(beyond=1)
 @pytest.mark.parametrize("row", ['{"response": "x"}', '{"response": "x", "label": 2}', '{"label": 1}', "{", ""])
 def test_rows_that_are_none_are_told(tmp_path: Path, row: str) -> None:
     file = tmp_path / "rows.jsonl"

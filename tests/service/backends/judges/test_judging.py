@@ -92,6 +92,7 @@ def _says(text: str) -> Callable[[dict[str, str]], str]:
     return lambda _: text
 
 
+@pytest.mark.judges
 def test_each_mode_asks_its_question_and_scores_the_answer(paris: Parts, scorer: Scorer, grader: Grader) -> None:
     results = scorer.score(
         {**paris, "response": "<think>Lyon?</think> I think it is Paris"},

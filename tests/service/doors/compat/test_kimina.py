@@ -88,6 +88,7 @@ async def test_sorries_and_errors_of_imports_are_told_as_the_loop_does(door: Kim
     assert result["response"] == {"message": "unknown module prefix 'Missing'"}
 
 
+@pytest.mark.contract(beyond=1)
 @pytest.mark.parametrize(
     ("code", "says"),
     [

@@ -320,6 +320,7 @@ def test_what_nobody_could_judge_is_masked_with_the_kind_of_its_failure(serve: S
         assert post(without_boxes, path, sent).status_code == 503
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("rollout", ["", "/ng-rollout/r-1"])
 def test_as_the_root_door_it_takes_urls_without_a_path(serve: Serve, rollout: str) -> None:
     rooted = serve(root_door="nemo_gym", workers="1")

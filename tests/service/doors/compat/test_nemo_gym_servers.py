@@ -681,6 +681,7 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
 }
 
 
+@pytest.mark.contract(beyond=1)
 @pytest.mark.parametrize("server", MUST)
 def test_each_server_pays_what_it_should(served: Served, server: str) -> None:
     assert server in NAMES

@@ -80,6 +80,7 @@ def test_routes_and_outcomes_are_counted_by_names_of_ours(served: Served) -> Non
     assert metric(served, f'requests_total{{code="422",door="http",key="anonymous",method="{slime.PATH}"}}') >= 1
 
 
+@pytest.mark.contract
 def test_a_key_stands_in_the_url_where_a_client_can_send_none(serve: Serve) -> None:
     served = serve(api_keys=f"train={KEY}", sandbox="none", workers="1")
     for path, _ in ROUTES:
@@ -90,6 +91,7 @@ def test_a_key_stands_in_the_url_where_a_client_can_send_none(serve: Serve) -> N
     assert httpx.post(url.replace("://", f"://any:{KEY}x@"), json=body).status_code == 401
 
 
+@pytest.mark.contract(beyond=1)
 @pytest.mark.parametrize("name", ["openrlhf", "slime", "nemo_gym", "open_instruct", "submit"])
 def test_a_failure_is_the_status_its_client_tries_again_after_and_no_number(without_boxes: Served, name: str) -> None:
     path, body = CODE[name]
@@ -184,6 +186,7 @@ def test_a_caller_who_hangs_up_gives_back_what_was_held(narrow: Served, name: st
     assert metric(narrow, f'door_answers_total{{client="{name}",outcome="gone"}}') >= 1
 
 
+@pytest.mark.contract
 def test_many_callers_at_once_get_their_own_answers(served: Served) -> None:
     def judged(n: int) -> Any:
         body = {"response": f"so \\boxed{{{n}}}", "label": str(n - n % 3)}

@@ -258,6 +258,7 @@ def test_doubles(word, times, tmp_path):
 """
 
 
+@pytest.mark.contract(beyond=1)
 @pytest.mark.parametrize(
     ("code", "status", "return_code", "said"),
     [

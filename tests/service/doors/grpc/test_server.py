@@ -174,6 +174,7 @@ def test_the_stream_reads_no_further_than_its_window(served: Any) -> None:
     eventually(lambda: "rewardline_in_flight_items 0.0" in httpx.get(f"{served.url}/metrics").text)
 
 
+@pytest.mark.contract
 async def test_calls_beyond_what_a_connection_may_have_open_wait_their_turn(serve: Serve) -> None:
     channel: Any
     async with grpc.aio.insecure_channel(serve(grpc_calls_per_connection="3", workers="1").grpc) as channel:

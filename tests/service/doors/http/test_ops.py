@@ -66,6 +66,7 @@ def test_only_this_host_or_an_operator_drains(served_with_ops: tuple[Served, str
     assert httpx.get(f"{ops}/readyz").status_code == 503
 
 
+@pytest.mark.contract
 def test_without_keys_nobody_drains_from_another_host(serve: Serve) -> None:
     served = serve(ops_port="0", workers="1")
     with from_elsewhere() as caller:

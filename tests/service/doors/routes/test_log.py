@@ -71,6 +71,7 @@ def test_a_log_is_searched_while_it_is_written(logged: Served) -> None:
         assert [each["loc"] for each in reply.json()["errors"]] == [["query", query.partition("=")[0]]]
 
 
+@pytest.mark.contract
 def test_a_record_holds_what_judges_it_again(logged: Served) -> None:
     (row,) = get(logged, "", id="wrong")["rows"]
     found = get(logged, "/record", row=row["row"])

@@ -115,6 +115,7 @@ async def test_searches_give_way_to_scoring(desk: Desk) -> None:
     ) > os.getpriority(os.PRIO_PROCESS, os.getpid())
 
 
+@pytest.mark.contract
 async def test_an_export_whose_reader_hangs_up_is_ended(tmp_path: Path) -> None:
     for first in range(0, 40_000, 10_000):
         file(tmp_path, range(first, first + 10_000))

@@ -298,6 +298,7 @@ def test_of_many_damaged_files_some_are_read_as_far_as_they_go(tmp_path: Path) -
     assert (found["files"], len(found["damaged_files"])) == (9, 12)
 
 
+@pytest.mark.contract
 def test_what_a_power_failure_leaves_costs_nobody_else(tmp_path: Path) -> None:
     path = write(tmp_path / "audit.jsonl", [record(1)], b"\x00" * (reader.MAX_LINE_BYTES * 2 + 10) + b"\n")
     path.write_bytes(path.read_bytes() + json.dumps(record(2)).encode() + b"\n")

@@ -82,6 +82,7 @@ def test_words_of_the_task_are_no_copy() -> None:
     assert screened([trial(COPIED)], [], prompt, [f"They said: {COPIED}"])[1] == []
 
 
+@pytest.mark.judges
 def test_parts_that_are_alike_hold_nothing_up() -> None:
     """A search for each place of a part takes minutes here: the time of it grows with the square of a response."""
     nearly = [f"{'a' * 14}c" * 7_000] * 16
