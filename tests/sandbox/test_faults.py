@@ -24,6 +24,8 @@ from tests.sandbox.bench import RIGHT, SLOWLY_RIGHT, SUM, WRONG, Bench, bench, p
 from tests.waiting import PATIENCE_S, eventually, until
 from verifiers.base import Status, Verdict
 
+pytestmark = pytest.mark.boxes
+
 SIZE = BoxSize(memory_mb=512, processes=64, disk_mb=32)
 IS_ROOT = os.geteuid() == 0
 PAIRS = [SLOWLY_RIGHT, WRONG] * 12
@@ -175,7 +177,6 @@ async def killable(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncItera
     client.close()
 
 
-@pytest.mark.boxes
 async def test_a_box_killed_in_mid_run_costs_nothing(killable: tuple[Watched, Kill]) -> None:
     backend, kill = killable
     async with bench(backend) as judge:
@@ -253,7 +254,6 @@ async def judge(tmp_path: Path) -> AsyncIterator[Bench]:
         yield judge
 
 
-@pytest.mark.boxes
 async def test_a_full_disk_is_an_error_of_the_program_that_filled_it(judge: Bench) -> None:
     """Which may live with it; the next one has all the room again."""
     survivor = await judge.judge(python(f"{FILL}\nprint(sum(map(int, input().split())))"), time_limit_s=10)
@@ -285,7 +285,6 @@ for _ in range(8):
 """
 
 
-@pytest.mark.boxes
 @pytest.mark.skipif(not IS_ROOT, reason="needs control groups")
 async def test_a_program_that_uses_up_its_boxs_memory_is_judged(judge: Bench) -> None:
     verdict = await judge.judge(python(EAT_TOGETHER), time_limit_s=4.0, memory_mb=400)
@@ -293,7 +292,6 @@ async def test_a_program_that_uses_up_its_boxs_memory_is_judged(judge: Bench) ->
     assert (await judge.judge(RIGHT)).score == 1.0
 
 
-@pytest.mark.boxes
 async def test_a_container_whose_memory_is_used_up_costs_nobody_else(docker_address: str) -> None:
     async with bench(DockerBackend(SIZE, owner=owner(), address=docker_address)) as judge:
         eater, *others = await judge.judge_all([python(EAT_TOGETHER), *PAIRS[:8]], time_limit_s=4.0, memory_mb=400)

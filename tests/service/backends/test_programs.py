@@ -14,6 +14,8 @@ from tests.conftest import Served, rewardline, serving
 from tests.processes import descendants
 from tests.waiting import eventually
 
+pytestmark = pytest.mark.boxes
+
 JSON = dict[str, Any]
 SUM: JSON = {"test_cases": [{"input": "1 2\n", "expected_output": "3"}, {"input": "2 2\n", "expected_output": "4"}]}
 RIGHT = "```python\nprint(sum(map(int, input().split())))\n```"
@@ -142,7 +144,6 @@ def test_a_sandbox_that_is_demanded_and_cannot_be_had_stops_the_start(options: d
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.boxes
 def test_without_docker_this_machine_makes_the_boxes(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for library in ("MKL", "OMP", "OPENBLAS"):  # as many set it, and boxes have it: it comes from nowhere outside
         monkeypatch.setenv(f"{library}_NUM_THREADS", "1")
@@ -151,7 +152,6 @@ def test_without_docker_this_machine_makes_the_boxes(serve: Any, monkeypatch: py
     assert score(served, code(RIGHT))[0]["score"] == 1.0
 
 
-@pytest.mark.boxes
 @pytest.mark.contract(beyond=1)
 @pytest.mark.parametrize("isolation", ["shared", "fresh"])
 def test_a_stopped_service_leaves_no_process(tmp_path: Path, isolation: str) -> None:

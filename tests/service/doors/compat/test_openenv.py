@@ -15,6 +15,8 @@ from service.doors.compat.openenv import BASE, BadTasks, tasks_of
 from tests.conftest import Serve, Served
 from tests.waiting import PATIENCE_S
 
+pytestmark = pytest.mark.contract
+
 JSON = dict[str, Any]
 KEY = "0123456789abcdef-a-key"
 TASK = {"reference": "56", "prompt": "7 times 8?", "max_turns": 3}
