@@ -152,7 +152,7 @@ def test_parquet_and_a_file_that_is_none(served: Served, context: BrowserContext
     none.write_bytes(b"PAR1 and no more")
     opened.choose(none)
     opened.page.get_by_role("button", name="Audit", exact=True).click()
-    expect(opened.page.locator("#status")).to_contain_text("failed: the file is not Parquet that can be read")
+    expect(opened.page.locator("#status")).to_contain_text("failed: it cannot be read: it is not Parquet")
     assert all("ERR_UPLOAD_FILE_CHANGED" in complaint for complaint in opened.complaints)
 
 
