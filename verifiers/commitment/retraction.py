@@ -458,8 +458,9 @@ def _clause(plain: Sequence[str], filled: _Filled) -> Clause | None:
     against = sum(slot in _AGAINST for slot in counted) + (not _DENIES.isdisjoint(counted))
     nouns = _nouns()
     names = any(slot is Slot.THIS and any(word in nouns for word in plain[first:stop]) for first, stop, slot in filled)
-    # "That is not the answer", "that is not it"; a question behind the answer has one pronoun: "isn't it".
-    is_equated = slots[-1] is Slot.THIS and (names or slots.count(Slot.THIS) > 1)
+    # "That is not the answer", "that is not it"; but "it does not have that" tells of the answer, and "isn't it" asks.
+    is_it = slots[-2:] == [Slot.NOT, Slot.THIS] and slots.count(Slot.THIS) > 1
+    is_equated = is_it or (slots[-1] is Slot.THIS and names)
     is_told = slots[-1] is Slot.NOT or is_equated or not _JUDGES.isdisjoint(slots)
     if is_bare or (against % 2 and is_told):
         verdict = Verdict.REJECTS

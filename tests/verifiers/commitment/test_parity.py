@@ -99,6 +99,10 @@ STOOD_BY = [
     "The answer is {}. There is no need to redo that.",
     "The answer is {}. I have no doubts about that.",
     "The answer is {}. That is what the question asks for.",
+    "The answer is {}. This causes an error.",
+    "The answer is {}. We get an error.",
+    "The answer is {}. It does not have that.",
+    "The answer is {}. It was bad.",
     "The answer is {}, I guess.",
     "I have no doubt that the answer is {}.",
     "The answer is {}, not 7.",
@@ -288,6 +292,7 @@ UNMADE_ELSEWHERE = [
 """Doubted, denied, taken back, or others' opinion, in other languages than English."""
 STOOD_BY_ELSEWHERE = [
     "Die Antwort ist {}. Das führt zu keinem Widerspruch.",
+    "Die Antwort ist {}. Das führt zu einem Fehler.",
     "La réponse est {}. Cela ne mène à aucune contradiction.",
     "Ответ: {}. Это не приводит к противоречию.",
     "答案是{}。这不会导致矛盾。",
