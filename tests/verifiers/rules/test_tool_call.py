@@ -102,6 +102,10 @@ PARIS_FORMS = {
     "</tool_call:opensource>\n</tool_calls:opensource>",
     "python list": '[get_weather(city="Paris", days=2)]',
     "python": "get_weather(days=2, city='Paris')",
+    "python in strings": """['get_weather(city="Paris", days=2)']""",
+    "python in json's strings": json.dumps(["get_weather(city='Paris', days=2)"]),
+    "python escaped as in markdown": r"[get\_weather(city='Paris', days=2)]",
+    "python before words": "[get_weather(city='Paris', days=2)]\n\nThis calls get_weather with the city and the days.",
     "python in a fence": 'Like this:\n```python\n[get_weather(city="Paris", days=2)]\n```',
     "json in a fence": "Here:\n```json\n" + json.dumps([PARIS], indent=2) + "\n```\nThat is all.",
     "json in a plain fence": "```\n" + json.dumps(PARIS) + "\n```",
@@ -264,6 +268,8 @@ def test_what_stands_before_a_call_makes_no_difference(name: str) -> None:
         f"<|START_ACTION|>{json.dumps([PARIS, {'tool_name': 'now', 'parameters': {}}])}<|END_ACTION|>",
         f"Both:\n{json.dumps(PARIS)}\n{json.dumps(TIME)}\nDone.",
         "Both:\n[get_weather(city='Paris', days=2), now()]",
+        "[get_weather(city='Paris', days=2)]\nAnd the time:\n[now()]",
+        r"[get\_weather(city='Paris', days=2), now()]",
         "```tool_code\nprint(get_weather(city='Paris', days=2))\nprint(now())\n```",
         json.dumps(PARIS)
         + json.dumps([{"type": "tool_use", "input": {}, "name": "now"}, {"type": "text", "text": "."}]),
@@ -364,6 +370,8 @@ def test_several_calls_are_read(text: str) -> None:
         '{"name": "now", "arguments": {}}\n{"name": "now", "argum',
         'Sure:\n{"name": "now", "arguments": {}}\n{"name": "now", "argum',
         'Sure:\n{"name": "now", "arguments": {}, "parameters": {}}',
+        "[now()]\n[get_weather(city='Par",
+        "['get_weather(city=\"Par', 'now()']",
         # what looks like a call
         '{"name": "now", "input": {}}',
         '{"name": "now", "args": {}}',
@@ -400,6 +408,7 @@ def test_what_cannot_be_read_is_wrong_whatever_is_wanted(text: str) -> None:
         '{"answer": 5}',
         "[1, 2, 3]",
         "[]",
+        '["Paris (city=France)", "f(a) = 1"]',
         '{"role": "assistant", "content": "hi", "tool_calls": []}',
         "```python\nimport os\nprint(os.name)\n```",
         "```python\nprint('hi')\n```",
@@ -658,6 +667,21 @@ def test_tools_that_are_none_are_invalid(tools: Any) -> None:
 def test_a_reference_that_its_tools_refuse_is_invalid() -> None:
     for call in ({"name": "f", "arguments": {}}, {"name": "get_weather", "arguments": {"days": 2}}):
         assert ask(hermes(call), call, tools=TOOLS).reason == "bad_reference"
+
+
+def test_a_value_that_bfcl_lists_is_right_though_its_schema_refuses_it() -> None:
+    """As in rows of BFCL: `[[10, 20], [30, 40]]` is listed for an array of integers, and its checker folds case."""
+    properties = {"table": {"type": "array", "items": {"type": "integer"}}, "kind": {"enum": ["Annual"]}}
+    tools = [{"name": "f", "parameters": {"type": "dict", "properties": properties, "required": ["table"]}}]
+    reference = [{"f": {"table": [[[10, 20], [30, 40]]], "kind": ["Annual", ""]}}]
+
+    def judged(arguments: dict[str, Any]) -> str:
+        return str(ask(hermes({"name": "f", "arguments": arguments}), reference, tools=tools, strings="bfcl").reason)
+
+    assert judged({"table": [[10, 20], [30, 40]], "kind": "annual"}) == "correct"
+    assert judged({"table": [[10, 20], [30, 41]]}) == "invalid_arguments"
+    assert judged({"table": [[10, 20], [30, 40]], "kind": "daily"}) == "invalid_arguments"
+    assert judged({"table": [[10, 20], [30, 40]], "other": 1}) != "correct"
 
 
 def test_graded_credit_counts_parts() -> None:

@@ -168,7 +168,7 @@ class ToolCallParams(Params):
 
 class ToolCall(Verifier[ToolCallParams]):
     name = "tool_call"
-    version = "17"
+    version = "18"
     params = ToolCallParams
     summary = "The function calls of the response equal the reference's, in any of the forms that models write"
     concurrency = None
@@ -265,7 +265,10 @@ def _compare(calls: Sequence[Call], reference: Sequence[Expected], params: ToolC
         if len(calls) < len(named_calls):
             return "unknown_function", 0.0
         if not all(listed[call.name].schema.holds(call.arguments) for call in calls):
-            return "invalid_arguments", 0.0
+            # BFCL's rows list values that their own schemas do not allow, and the listed values are right.
+            has_values = all(expected_call.has_possible_values for expected_call in reference)
+            if not has_values or expected.fault_of(calls, reference, params.policy, ordered=params.ordered):
+                return "invalid_arguments", 0.0
     elif all(expected_call.has_possible_values for expected_call in reference):
         calls = [
             tools.as_sources(call, None, params.source_language) if params.may_be_sources(call) else call

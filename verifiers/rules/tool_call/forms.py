@@ -157,7 +157,16 @@ def _bare(text: str, language: sources.Language | None = None) -> list[Call] | N
     """The calls that make up a whole text; None if it is something else."""
     if language is not None and (calls := sources.calls_in(text, language)) is not None:
         return calls
-    if (calls := _json(text)) is not None or (calls := pythonic.calls_in(text)) is not None:
+    if (calls := _json(text)) is not None:
+        return calls
+    try:
+        calls = pythonic.calls_in(text)
+    except Malformed:
+        # Words may follow a list: `[f(a=1)]⏎This calls f.`
+        if calls := _on_lines(text):
+            return calls
+        raise
+    if calls is not None:
         return calls
     if text[:1] in ("{", "[") and _CALL_LIKE.search(text):
         if calls := _on_lines(text):
@@ -251,8 +260,10 @@ def _on_lines(text: str) -> list[Call]:
 def _python_line(line: str) -> list[Call]:
     try:
         return pythonic.calls_in(line) or []
-    except Malformed:  # mathematics, such as [f(x)]
-        return []
+    except Malformed:
+        if pythonic.names_arguments(line):
+            raise
+        return []  # mathematics, such as [f(x)]
 
 
 def _next_start(text: str, position: int) -> int:
@@ -264,7 +275,7 @@ def _next_start(text: str, position: int) -> int:
 
 
 _MAX_STARTS = 64
-_PYTHON_LIST = re.compile(r"\[[A-Za-z_][\w.\-]{0,200}\(")
+_PYTHON_LIST = re.compile(r"\[['\"]?[A-Za-z_](?:[\w.\-]|\\_){0,200}\(")
 _CALL_BEGINS = re.compile(
     r'\[?\s{0,8}\{\s{0,8}"(?:name|tool_name|tool_calls|function_call|functionCall|tool|function|action|id|type)"\s?:'
 )

@@ -1,4 +1,7 @@
-"""Reads calls written as Python: `[f(a=1), g(b="x")]`, `f(a=1)`, or several calls on separate lines.
+r"""Reads calls written as Python: `[f(a=1), g(b="x")]`, `f(a=1)`, or several calls on separate lines.
+
+In a list the calls may be strings: `['f(a=1)']`. Names may be escaped as in Markdown, where `_` has a meaning:
+`get\_weather(a=1)`; then no underscore of the text is taken with its backslash.
 
 The text is parsed, never evaluated. Arguments must be named, and be literals of JSON's types. Tuples are read as lists,
 and `true`, `false` and `null` as in JSON. In a fence for tool calls, Gemini and Gemma print their calls:
@@ -27,6 +30,11 @@ def may_be(text: str) -> bool:
     return _START.match(text) is not None
 
 
+def names_arguments(text: str) -> bool:
+    """Whether the text begins as a call with named arguments, which no mathematics does."""
+    return _NAMED_START.match(text) is not None
+
+
 def calls_in(text: str, *, printed: bool = False) -> list[Call] | None:
     """The calls that make up a whole text; None if it is something else.
 
@@ -42,7 +50,7 @@ def calls_in(text: str, *, printed: bool = False) -> list[Call] | None:
     try:
         body, prefix = _parsed(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        if _NAMED_START.match(text):
+        if names_arguments(text):
             raise Malformed(f"the text is not Python: {str(error)[:100]}") from error
         return None
     nodes: list[ast.expr] = []
@@ -53,6 +61,7 @@ def calls_in(text: str, *, printed: bool = False) -> list[Call] | None:
         nodes += expression.elts if isinstance(expression, ast.List | ast.Tuple) else [expression]
     if printed:
         nodes = list(map(_unprinted, nodes))
+    nodes = list(map(_unquoted, nodes))
     if not all(isinstance(node, ast.Call) for node in nodes):
         return None
     if len(nodes) > MAX_CALLS:
@@ -65,6 +74,22 @@ def _unprinted(node: ast.expr) -> ast.expr:
         case ast.Call(func=ast.Name(id="print"), args=[ast.Call() as inner], keywords=[]):
             return inner
     return node
+
+
+def _unquoted(node: ast.expr) -> ast.expr:
+    """The call of a string that is one: `'f(a=1)'`.
+
+    Raises:
+        Malformed: the string begins as a call with named arguments, but is not Python.
+    """
+    if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or not names_arguments(node.value):
+        return node
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(node.value.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise Malformed(f"a call in a string is not Python: {str(error)[:100]}") from error
 
 
 def literal(text: str) -> Any:
@@ -96,6 +121,8 @@ def _parsed(text: str) -> tuple[list[ast.stmt], str]:
         try:
             return ast.parse(text).body, ""
         except SyntaxError:
+            if _ESCAPED in text:
+                return _parsed(text.replace(_ESCAPED, "_"))
             if not _WORD_AS_NAME.search(text):
                 raise
         return ast.parse(_without_words(text)).body, _PREFIX
@@ -103,7 +130,7 @@ def _parsed(text: str) -> tuple[list[ast.stmt], str]:
 
 _WORD_AS_NAME = re.compile(rf"[(,]\s*(?:{'|'.join(keyword.kwlist)})\s?=(?!=)")
 _PREFIX = "argument_"
-
+_ESCAPED = r"\_"
 
 _DASHED = re.compile(r"(?:\A|[\[,;\n])\s*[A-Za-z_][\w.]{0,100}(?:-[\w.]{1,100}){1,20}[ \t]?\(")
 _DASH = "\u01c3"
@@ -150,8 +177,8 @@ def _without_words(text: str) -> str:
     return "".join(lines)
 
 
-_START = re.compile(r"\s*(?:\[\s*)?[A-Za-z_][\w.\-]{0,200}[ \t]?\(")
-_NAMED_START = re.compile(rf"{_START.pattern}\s*[A-Za-z_]\w{{0,200}}\s?=(?!=)")
+_START = re.compile(r"\s*(?:\[\s*['\"]?)?[A-Za-z_](?:[\w.\-]|\\_){0,200}[ \t]?\(")
+_NAMED_START = re.compile(rf"{_START.pattern}\s*[A-Za-z_](?:\w|\\_){{0,200}}\s?=(?!=)")
 _MAX_INTEGER_BITS = 14_000
 """The size of the largest integer, as in JSON, where integers have up to 4,300 digits.
 
