@@ -419,6 +419,8 @@ def test_what_cannot_be_read_is_wrong_whatever_is_wanted(text: str) -> None:
         f"<|START_THINKING|>{hermes(PARIS)}<|END_THINKING|>No need.",
         'Action: ```json\n[{"tool_name": "directly-answer", "parameters": {}}]\n```\nAnswer: noon.',
         '<|START_ACTION|>[{"tool_name": "directly_answer", "parameters": {}}]<|END_ACTION|>It is noon.',
+        '<function_call> {"name": "no_function", "arguments": {}}',
+        "out_of_domain(user_query='Who won?');",
         '{"role": "assistant", "content": [{"type": "text", "text": "It is noon."}]}',
         '{"action": "now", "reason": "it is late"}',
         'Send\n{"name": "now", "arguments": {}} to it.',

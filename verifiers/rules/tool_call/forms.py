@@ -48,6 +48,14 @@ def calls_in(text: str, listed: Collection[str] = (), language: sources.Language
     Raises:
         Malformed: a part is meant as a call, but cannot be read as one.
     """
+    return [call for call in _read_calls(text, listed, language) if call.name not in _NO_CALL or call.name in listed]
+
+
+_NO_CALL = frozenset(("directly-answer", "directly_answer", "no_function", "out_of_domain"))
+"""What models call when they want no call: Command R and A, Granite 20B, and NexusRaven."""
+
+
+def _read_calls(text: str, listed: Collection[str], language: sources.Language | None) -> list[Call]:
     text = _without_answer_tag(_without_end(text))
     if not _MARK.match(text) and (calls := _json(text)) is not None:
         return calls
@@ -436,14 +444,12 @@ def _between(text: str, position: int, plain: str) -> tuple[list[Call], int]:
         calls = pythonic.calls_in(content) if calls is None else calls
     if calls is None:
         raise Malformed(f"no call follows {opening}")
-    return [call for call in calls if call.name not in _NO_CALL], following.end() if following else len(text)
+    return calls, following.end() if following else len(text)
 
 
 _BETWEEN_END = re.compile(r"<\|(?:python_end|END_ACTION|tool_call_end|action_end|tools_suffix)\|>|</function_calls>")
 _PLUGIN = "<|plugin|>"
 _APERTUS = "<|tools_prefix|>"
-_NO_CALL = ("directly-answer", "directly_answer")
-"""The names of the tool that Cohere's models call when they want no call."""
 
 
 def _by_name(text: str) -> list[Call]:
@@ -458,7 +464,7 @@ def _by_name(text: str) -> list[Call]:
 
 def _action(text: str, position: int) -> tuple[list[Call], int]:
     calls, position = _functools(text, position)
-    return [call for call in calls if call.name not in _NO_CALL], close(text, position, "```")
+    return calls, close(text, position, "```")
 
 
 def _functools(text: str, position: int) -> tuple[list[Call], int]:
