@@ -3,7 +3,8 @@
 Each given parameter adds one part with a score from 0 to 1. The verdict's detail names the parts:
 
     required        these calls were made, in any form that `tool_call` takes as its reference; `ordered`: in this order
-    others          refused: no further call was made, except of functions in `reads`, which change nothing (tau-bench)
+    others          refused: no further call was made, except of functions in `reads`, which change nothing, and calls
+                    whose result is an error (tau-bench); then a required call whose result is an error was not made
     forbidden       none of these calls was made: names of functions, or calls
     confirmed       each call of these functions follows the user's consent to what the assistant said (tau2's policies)
     max_steps       the assistant wrote at most so many messages
@@ -81,7 +82,8 @@ class TrajectoryParams(Params):
     strings: Strings = "exact"
     """How texts in arguments are compared."""
     others: Literal["allowed", "refused"] = "allowed"
-    """Whether calls beside the required ones are allowed, except of functions in `reads`."""
+    """Whether calls beside the required ones are allowed. Refused: only those of functions in `reads`, and those whose
+    result is an error, because they change nothing. With `"required": []` nothing may be changed."""
     reads: tuple[str, ...] = ()
     """Functions that change nothing, and may always be called."""
     forbidden: tuple[str | dict[str, Any], ...] = ()
@@ -132,7 +134,9 @@ class TrajectoryParams(Params):
         if not self.named:
             raise ValueError(f"nothing is asked of the trajectory; give at least one of {', '.join(PARTS)}")
         if self.others == "refused" and not self.wants_calls:
-            raise ValueError("others: refused goes with required only, which names the calls that are not refused")
+            raise ValueError(
+                "others: refused goes with required, which names the calls that are not refused; give [] if all are"
+            )
         if set(self.weights) - set(self.named) or any(not 0 <= weight < 1e9 for weight in self.weights.values()):
             raise ValueError(f"weights must be numbers from 0, for the given parts only: {', '.join(self.named)}")
         if self.credit == "mean" and not any(self.weights.get(name, 1.0) for name in self.named):
@@ -201,7 +205,7 @@ class TrajectoryParams(Params):
 
 class Trajectory(Verifier[TrajectoryParams]):
     name = "trajectory"
-    version = "4"
+    version = "5"
     params = TrajectoryParams
     summary = "The calls, steps, final state and final answer of a whole conversation are as they should be"
     judges_calls = True

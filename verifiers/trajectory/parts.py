@@ -77,7 +77,7 @@ def of(item: "Item[TrajectoryParams]") -> list[Part] | None:
         raise UnjudgedParts(unjudged)
     try:
         reading = said.read(conversation, params.turn, params.think, None, may_be_prefilled=bool(required))
-        turns, is_malformed = reading.turns, False
+        turns, is_malformed = _effective(reading, steps, params) if params.others == "refused" else reading.turns, False
         if not reading.calls and not reading.text:
             return None
     except Malformed:
@@ -86,6 +86,26 @@ def of(item: "Item[TrajectoryParams]") -> list[Part] | None:
     said_texts = texts(conversation, params.turn, params.think) if params.outputs else []
     evidence = Evidence(params, turns, consents, said_texts, steps, reports, is_malformed)
     return [_part(name, evidence) for name in params.named if name != "answer"]
+
+
+def _effective(reading: said.Said, steps: Sequence[Step], params: "TrajectoryParams") -> list[list[Call]]:
+    """The calls of each turn, without those whose result is an error: they changed nothing."""
+    is_error = error_test(params.error_pattern)
+    calls_of = {id(step): calls for step, calls in reading.steps}
+    failed: set[int] = set()
+    waiting: list[tuple[str | None, Call]] = []
+    for step in steps:
+        if step.role == "assistant":
+            calls = calls_of.get(id(step), [])
+            # Calls of the text follow the typed ones, and have no id.
+            ids = [call.id for call in step.calls] + [None] * len(calls)
+            waiting = list(zip(ids, calls, strict=False))
+        elif waiting:
+            index = next((n for n, (name, _) in enumerate(waiting) if name is not None and name == step.answers), 0)
+            _, call = waiting.pop(index)
+            if is_error(step):
+                failed.add(id(call))
+    return [[call for call in calls if id(call) not in failed] for calls in reading.turns]
 
 
 def _part(name: str, evidence: Evidence) -> Part:

@@ -1,6 +1,7 @@
 """Each part of a trajectory's verdict, alone and together."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from verifiers.conversation import dialects
 from verifiers.trajectory import Answer, TrajectoryParams
 
 JSON = dict[str, Any]
+DATA = Path(__file__).parents[2] / "data" / "trajectory"
 
 
 def calls(*made: tuple[str, JSON]) -> JSON:
@@ -53,6 +55,8 @@ WANTED = [{"name": "find", "arguments": {"to": "Rome"}}, {"name": "book", "argum
         (BOOKED, {"required": WANTED[1:], "others": "refused"}, "extra_call"),
         (BOOKED, {"required": WANTED[1:], "others": "refused", "reads": ["find"]}, "correct"),
         ([calls(BOOK, BOOK)], {"required": WANTED[1:], "others": "refused"}, "extra_call"),
+        ([says("No flight.")], {"required": [], "others": "refused"}, "correct"),
+        ([calls(BOOK), tool_result("ok")], {"required": [], "others": "refused"}, "extra_call"),
         (BOOKED, {"forbidden": ["cancel"]}, "correct"),
         ([*BOOKED, calls(CANCEL)], {"forbidden": ["cancel"]}, "forbidden_call"),
         ([*BOOKED, calls(CANCEL)], {"forbidden": [{"name": "cancel", "arguments": {"flight": "LH2"}}]}, "correct"),
@@ -172,6 +176,49 @@ def test_an_error_is_recovered_by_a_call_of_the_same_function(
 ) -> None:
     verdict = found.judge("trajectory", [calls(BOOK), *results], recovered=True, **params)
     assert verdict.reason == ("correct" if recovered else "unrecovered_error")
+
+
+_NO = tool_result("Error: no seats")
+
+
+@pytest.mark.parametrize(
+    ("messages", "reason"),
+    [
+        ([calls(CANCEL), _NO, calls(BOOK), tool_result("ok")], "correct"),
+        ([calls(BOOK), _NO, calls(BOOK), tool_result("ok")], "correct"),
+        ([calls(CANCEL, BOOK), _NO, tool_result("ok")], "correct"),
+        ([calls(BOOK, CANCEL), tool_result("ok"), tool_result("no", is_error=True)], "correct"),
+        ([calls(BOOK), _NO], "missing_call"),
+        ([calls(CANCEL), tool_result("ok"), calls(BOOK), _NO], "wrong_function"),
+        ([calls(CANCEL), tool_result("ok"), calls(BOOK), tool_result("ok")], "extra_call"),
+        ([calls(BOOK), tool_result("ok"), calls(CANCEL)], "extra_call"),
+        ([says('<tool_call>{"name": "cancel", "arguments": {}}</tool_call>'), _NO, calls(BOOK)], "correct"),
+        ([says('<tool_call>{"name": "cancel", "arguments": {}}</tool_call>\nError: no'), calls(BOOK)], "extra_call"),
+    ],
+)
+def test_a_call_that_ended_in_an_error_changed_nothing(found: Found, messages: list[JSON], reason: str) -> None:
+    params: JSON = {"required": WANTED[1:], "others": "refused", "reads": ["find"], "error_pattern": "^Error"}
+    assert found.judge("trajectory", messages, **params).reason == reason
+    assert found.judge("trajectory", messages, required=WANTED[1:]).reason == "correct"
+
+
+_READS = [
+    "get_user_details", "get_reservation_details", "list_all_airports", "search_direct_flight", "search_onestop_flight",
+    "calculate", "think", "transfer_to_human_agents",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("row", [json.loads(line) for line in (DATA / "tau_bench.jsonl").read_text().splitlines()])
+def test_episodes_of_tau_bench_get_its_rewards(found: Found, row: JSON) -> None:
+    required = [
+        {"name": action["name"], "arguments": action["kwargs"]}
+        for action in row["actions"]
+        if action["name"] not in _READS
+    ]
+    params: JSON = {"required": required, "others": "refused", "reads": _READS, "error_pattern": "^Error"}
+    if row["outputs"]:
+        params["outputs"] = row["outputs"]
+    assert found.judge("trajectory", row["traj"], **params).score == row["reward"]
 
 
 def test_results_belong_to_calls_by_their_ids(found: Found) -> None:

@@ -24,6 +24,8 @@ class Said:
     """The content of the judged turns."""
 
     turns: list[list[Call]] = field(default_factory=list)
+    steps: list[tuple[Step, list[Call]]] = field(default_factory=list)
+    """The calls of each step of the assistant."""
     texts: list[str] = field(default_factory=list)
     """The text without thinking; blank if there is none."""
     reason: str | None = None
@@ -65,7 +67,9 @@ def read(
         calls: list[Call] = []
         for step in steps:
             if step.role == "assistant":
-                calls += _calls(step, think, reading, may_be_prefilled, tools or (), language)
+                of_step = _calls(step, think, reading, may_be_prefilled, tools or (), language)
+                reading.steps.append((step, of_step))
+                calls += of_step
         if tools is not None and not any(call.is_shown and call.name in tools for call in calls):
             calls = [call for call in calls if not call.is_shown]
         reading.turns.append(calls)
