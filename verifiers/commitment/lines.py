@@ -13,6 +13,7 @@ from verifiers.commitment.factorials import FORMULA_GOES_ON, takes_factorial
 from verifiers.commitment.figures import last_digit_end
 from verifiers.commitment.json_fields import json_answer
 from verifiers.commitment.mentions import is_heard, note
+from verifiers.commitment.moods import supposes
 from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
 from verifiers.commitment.retraction import Verdict, judged
 from verifiers.commitment.spans import Span, strip, trim
@@ -336,10 +337,16 @@ def _is_remark(sentence: Sentence) -> bool:
     return any(cue.kind is Kind.REMARK for cue in sentence.at(0))
 
 
+_FEWEST_OF_CONDITION = 3
+"""A condition and what follows from it have more words."""
+
+
 def _is_open(sentence: Sentence) -> bool:
-    """Whether the announced text is in doubt, or denied behind."""
+    """Whether the announced text is in doubt, denied behind, or holds only in a case that is supposed: "12, if it were red"."""
     first = [cue.kind for cue in sentence.cues if cue.first == 0]
     if Kind.MAYBE in first or Kind.DOUBT in first or Kind.BACK in first:
+        return True
+    if len(sentence.words) > _FEWEST_OF_CONDITION and supposes(sentence.words):
         return True
     if (
         Kind.YES in first

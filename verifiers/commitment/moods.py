@@ -33,6 +33,34 @@ def unreal_places(phrase: Sequence[Word], would: Word) -> Sequence[int]:
     return sorted(indices)
 
 
+def supposes(phrase: Sequence[Word]) -> bool:
+    """Whether words of one language tell a condition, and what would follow from it: "it would be 12 if it rained", "olsaydı olurdu".
+
+    A condition is a word of `if`, or has one of a language's `condition_endings`.
+    """
+    wordings = {word.text for word in phrase}
+    for lexicon in _suppositions():
+        would, endings = lexicon["conditional"], lexicon["conditional_endings"]
+        if wordings.isdisjoint(would) and not any(word.endswith(endings) for word in wordings):
+            continue
+        if not wordings.isdisjoint(lexicon["if"]) or any(
+            word.endswith(lexicon["condition_endings"]) for word in wordings
+        ):
+            return True
+    return False
+
+
+@cache
+def _suppositions() -> Sequence[Mapping[str, tuple[str, ...]]]:
+    return [
+        {
+            name: tuple(lexicon.get(name, ()))
+            for name in ("if", "conditional", "conditional_endings", "condition_endings")
+        }
+        for lexicon in languages().values()
+    ]
+
+
 def _is_of(language: str, would: Word, endings: tuple[str, ...]) -> bool:
     return would.text in languages()[language].get("conditional", ()) or _ends(would, endings)
 

@@ -226,7 +226,8 @@ def _states(text: str) -> bool:
         return False
     sentence_text = f"{lead} {_VALUE}"
     sentence, span = Sentence(sentence_text, 0, len(sentence_text), ""), (len(lead) + 1, len(sentence_text))
-    return sentence.stance(span) not in UNMADE and not sentence.bounds(span)
+    is_supposed = sentence.begins(0, Kind.IF) and sentence.words[0].text not in listed("temporal")
+    return not is_supposed and sentence.stance(span) not in UNMADE and not sentence.bounds(span)
 
 
 _VALUE = "0"

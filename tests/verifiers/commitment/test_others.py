@@ -148,3 +148,35 @@ def test_a_judgement_is_a_yes_or_a_no(text: str, value: bool, found: Found) -> N
     options = {"A": "True", "B": "False"}
     if text.startswith("The claim"):
         assert found.judge("multiple_choice", text, reference="B", choices=options).score == 1.0
+
+
+@table(
+    "text, score",
+    [
+        ("Answer: If the store were bigger, there would be 42 boxes.", 0.0),
+        ("Answer: If the store is bigger, there will be 42 boxes.", 0.0),
+        ("Answer: When we add them, there are 42 boxes.", 1.0),
+        ("Answer: 42, because if it were 43, it would be odd.", 1.0),
+        ("Answer: He would have 42 apples.", 1.0),
+        ("<answer>If the store were bigger, there would be 42 boxes.</answer>", 0.0),
+        ("Antwort: Wenn der Laden größer wäre, gäbe es 42 Kisten.", 0.0),
+        ("Risposta finale: Il contadino raccoglierebbe 42 mele se piovesse.", 0.0),
+        ("Risposta finale: Il contadino raccoglierebbe 42 mele.", 1.0),
+        ("Végső válasz: A raktárban 42 doboz lenne, ha nagyobb volna.", 0.0),
+        ("Végső válasz: A raktárban 42 doboz van.", 1.0),
+        ("Son cevap: Çiftlik büyük olsaydı 42 koyun olurdu.", 0.0),
+        ("Son cevap: 42 koyun.", 1.0),
+        ("תשובה סופית: החנות הייתה מוכרת 42 ספרים אילו הייתה גדולה יותר.", 0.0),
+        ("תשובה סופית: החנות מכרה 42 ספרים.", 1.0),
+        ("চূড়ান্ত উত্তর: দোকানটি বড় হলে 42টি বই বিক্রি করত।", 0.0),
+        ("চূড়ান্ত উত্তর: 42", 1.0),
+        ("Jawaban akhir: Toko itu akan menjual 42 buku seandainya lebih besar.", 0.0),
+        ("Jawaban akhir: Toko itu menjual 42 buku.", 1.0),
+        ("최종 답: 창고가 더 컸다면 상자가 42개였을 것입니다.", 0.0),
+        ("최종 답: 상자는 42개입니다.", 1.0),
+        ("最终答案: 如果仓库更大，就会有42个箱子。", 0.0),
+        ("最终答案: 一共有42个箱子。", 1.0),
+    ],
+)
+def test_an_answer_line_that_only_supposes_is_not_an_answer(text: str, score: float, found: Found) -> None:
+    assert [found.judge(verifier, text, reference="42").score for verifier in ("math", "numeric")] == [score, score]
