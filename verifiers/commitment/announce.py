@@ -215,11 +215,13 @@ def _aside(sentence: Sentence, index: int) -> int | None:
     closing = {",": ",", "(": ")", "，": "，"}.get(word)
     if closing is None:
         return None
+    is_choice = False
     for stop in range(index + 1, min(len(phrase), index + _MAX_ASIDE_WORDS)):
-        if sentence.past_cue(stop, Kind.OR) > stop:
-            return None
+        is_choice = is_choice or sentence.past_cue(stop, Kind.OR) > stop
         if phrase[stop].text == closing:
-            return stop + 1
+            # The task's own choice, as in "the answer (Yes or No) is No"; a value stands behind it.
+            is_told = word == "(" and (sentence.begins(stop + 1, Kind.IS) or sentence.shown(stop + 1, stop + 2) == ":")
+            return stop + 1 if is_told or not is_choice else None
     return None
 
 

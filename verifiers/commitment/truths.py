@@ -9,7 +9,7 @@ from functools import cache
 from itertools import islice
 
 from verifiers.commitment.contrasts import denials
-from verifiers.commitment.cues import Kind, languages, listed, words
+from verifiers.commitment.cues import Kind, languages, listed, phrases, words
 from verifiers.commitment.folding import visible
 from verifiers.commitment.letters import LETTERS
 from verifiers.commitment.retraction import Slot, Verdict, judged, pronouns
@@ -148,7 +148,31 @@ def _agrees(sentence: Sentence, value: bool) -> bool:
     """Whether no word behind the first one says the opposite. A denied yes agrees with a no: "Nein, das ist nicht wahr"."""
     against = NO if value else YES
     opposed = [word.span() for word in LETTERS.finditer(sentence.text) if word[0] in against]
+    opposed = [span for span in opposed if not _tells_another(sentence, sentence.place(span)[1])]
     return not opposed or (not value and all(_is_denied(sentence, sentence.place(span)[1] - 1) for span in opposed))
+
+
+def _tells_another(sentence: Sentence, stop: int) -> bool:
+    """Whether a yes or no before a place tells another thing than the answer: "they have no illness", ". However, it is true that …"."""
+    successor = sentence.shown(stop, stop + 1)
+    if successor == "that":
+        turns = [cue for cue in sentence.cues if cue.kind is Kind.BUT and 0 < cue.first < stop - 1]
+        indices = {cue.first for cue in turns if sentence.shown(cue.first - 1, cue.first) == "."}
+        return bool(indices) and all(sentence.words[cue.first].text in _concessions() for cue in turns)
+    is_turn = any(cue.kind in _TURNS and cue.first != stop - 1 for cue in sentence.cues)
+    return not is_turn and successor.isalpha() and sentence.ends_in(stop - 1, Kind.IS, Kind.HAS) is not None
+
+
+_TURNS = frozenset([Kind.ANSWER, Kind.BUT, Kind.BACK])
+
+
+@cache
+def _concessions() -> frozenset[str]:
+    """Words that turn to another thing, and take nothing back: "but", "however"; not "wait", "actually"."""
+    slots = [
+        lexicon["verdict"].get(name, ()) for lexicon in languages().values() for name in ("halt", "hum", "turn", "no")
+    ]
+    return single(Kind.BUT) - {word for entries in slots for entry in entries for word in phrases(entry)}
 
 
 def _is_denied(sentence: Sentence, index: int) -> bool:

@@ -180,3 +180,46 @@ def test_a_judgement_is_a_yes_or_a_no(text: str, value: bool, found: Found) -> N
 )
 def test_an_answer_line_that_only_supposes_is_not_an_answer(text: str, score: float, found: Found) -> None:
     assert [found.judge(verifier, text, reference="42").score for verifier in ("math", "numeric")] == [score, score]
+
+
+@table(
+    "text, verdict",
+    [
+        ("It flies.\nTherefore, the answer (Yes or No) is No.", "no"),
+        ("It flies.\nTherefore, the answer (Yes or No) is:\n\nYes", "yes"),
+        ("The answer (Yes or No): Yes", "yes"),
+        ("The answer (Yes or No) is unknown.", None),
+        ("The answer (Yes or No) is Yes or No.", None),
+        ("The answer (Yes or No) is not Yes.", None),
+        ("The answer (Yes or No) depends.", None),
+    ],
+)
+def test_the_choice_of_the_task_in_brackets_is_no_second_answer(text: str, verdict: str | None, found: Found) -> None:
+    scores = {word: found.judge("qa", text, reference=word, metric="bool").score for word in ("yes", "no")}
+    assert scores == {"yes": float(verdict == "yes"), "no": float(verdict == "no")}
+    written = text.replace("Yes", "12").replace("No", "13")
+    assert found.judge("math", written, reference="12").score == float(verdict == "yes")
+
+
+@table(
+    "text, reference, score",
+    [
+        ("Yes, some patients have no illness.", "yes", 1.0),
+        ("Yes, there is no doubt about it.", "yes", 1.0),
+        ("Yes, but the answer is no.", "yes", 0.0),
+        ("Yes, no it isn't.", "yes", 0.0),
+        ("Yes. Actually, there is no such thing.", "yes", 0.0),
+        ("No. However, it is true that he was there.", "no", 1.0),
+        ("Yes. However, it is false that he was there.", "yes", 1.0),
+        ("No. However, it is true that he was there.", "yes", 0.0),
+        ("No, it is true that he was there.", "no", 0.0),
+        ("No. Wait, it is true that he was there.", "no", 0.0),
+        ("No. Actually, it is true that he was there.", "no", 0.0),
+        ("No. But it is true.", "no", 0.0),
+        ("No. However, yes.", "no", 0.0),
+    ],
+)
+def test_a_yes_stands_beside_a_no_that_tells_another_thing(
+    text: str, reference: str, score: float, found: Found
+) -> None:
+    assert found.judge("qa", text, reference=reference, metric="bool").score == score
