@@ -8,7 +8,7 @@ none of these: a last or first line that is a value; a last or first sentence th
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Any, NamedTuple, Protocol
 
 from verifiers import commitment
@@ -357,6 +357,8 @@ class _Reader:
                 for mention in candidates
                 if not _within(mention, self._marks) and not _is_neutral(sentence, mention)
             ]
+            nouns = {left for left, right in pairwise(mentions) if _announces(sentence, left, right)}
+            mentions = [mention for mention in mentions if mention not in nouns]
         if index >= self._formulas_from and not inside:
             mentions = self._with_formula(sentence, mentions)
         mentions += [
@@ -548,6 +550,7 @@ class _Reader:
         ]
         names = frozenset().union(first.value or (), *(mention.value or () for mention in rivals))
         is_unclear = not first.value or not all(mention.value for mention in rivals)
+        is_unclear = is_unclear or any(stance is Stance.HEDGED and mention in rivals for mention, stance in judged)
         may_be_several = self._values.multi and not self._has_or(sentence, mentions)
         return CONFLICT if is_unclear or (len(names) > 1 and not may_be_several) else names
 
@@ -1217,6 +1220,19 @@ def _is_line(line: str) -> bool:
 
 def _within(mention: Mention, marks: Sequence[Mark]) -> bool:
     return any(mark.start < mention.end and mention.start < mark.end for mark in marks)
+
+
+_FEWEST_OF_NOUN = 3
+
+
+def _announces(sentence: Sentence, mention: Mention, successor: Mention) -> bool:
+    """Whether a mention is only the noun that announces the next one: "The answer is A", if "answer" is an option's text, too."""
+    if mention.end - mention.start < _FEWEST_OF_NOUN or Kind.ANSWER not in sentence.kinds:
+        return False
+    first, stop = sentence.place((mention.start, mention.end))
+    verb = sentence.past_cue(stop, Kind.IS)
+    is_noun = any(cue.kind is Kind.ANSWER and cue.first <= first and cue.stop == stop for cue in sentence.cues)
+    return is_noun and stop < verb == sentence.place((successor.start, successor.end))[0]
 
 
 def _is_neutral(sentence: Sentence, mention: Mention) -> bool:
