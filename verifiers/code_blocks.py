@@ -9,8 +9,8 @@ Lines lose the indentation of the fence above them, and CRLF becomes LF; nothing
 
 *Language.* The first word of the info string names the language, as a whole word (`pythonic` is not `python`). It is a
 name or alias of `sandbox.languages`, with or without a version behind it. Blocks of the wanted language go before
-blocks without an info string; others are never taken. If no language is wanted, that of the last block is used whose
-language the task's tests can run. A block of commands (`bash`, `sql`) shows how to use the program where there is
+blocks without an info string; others are never taken. If no language is wanted, Python is where a block of it defines the
+function under test, and else the language of the last block that the task's tests can run. A block of commands (`bash`, `sql`) shows how to use the program where there is
 another block, and is the program where there is none.
 
 *Several blocks.* Of several blocks in the language, those that define the function under test go before others: a block
@@ -19,8 +19,11 @@ behind the program that calls it is an example.
 *Truncation.* If the last block that could be the program was never closed, the response was cut off. The reason is
 `truncated`, and no earlier block is taken instead.
 
-*No fence.* Without a fence the whole text is the program, or what `<answer>` holds. Python has to parse. For other
-languages the compiler decides.
+A fence may stand on the line of a list's marker ("1. ```python"), and the fences of a quotation ("> ```python") count where
+there are no others.
+
+*No fence.* Without a fence the whole text is the program, or what `<answer>` holds. Python has to parse; where the text does
+not, the content of `[PYTHON]`, `[BEGIN]`, `<code>` or `<answer>` may be the program. For other languages the compiler decides.
 
 *A fence of the prompt.* Prompts may end with the opening fence. Then the text before the first bare fence is the
 program, if it parses.
@@ -111,8 +114,16 @@ def find(
     marker = response.rfind(_SOLUTION, segment.start, segment.end)
     text = _answer_of(_with_indent(response, segment.start if marker < 0 else marker + len(_SOLUTION), segment.end))
     fences = [*_fences(text)]
+    if not fences and _QUOTED_FENCE.search(text):
+        text = _QUOTE.sub("", text)
+        fences = [*_fences(text)]
     head = _end_of_opened_block(text, fences) if is_open else None
     fenced = _blocks(text, fences if head is None else [fence for fence in fences if fence.start() > head])
+    is_in_python = language is None and bool(entry_point) and (languages is None or DEFAULT_LANGUAGE in languages)
+    if is_in_python and any(
+        block.language == DEFAULT_LANGUAGE and defines(_content(text, block), entry_point) for block in fenced
+    ):
+        language = DEFAULT_LANGUAGE  # a version in another language stands behind it
     name = language or _language_among(fenced, languages, has_head=head is not None)
     offered = [block for block in fenced if block.language == name]
     if not offered and head is not None:
@@ -149,9 +160,27 @@ def settle(extracted: Found, prompt: str = "", entry_point: str = "") -> Found:
             program = prompt + between + extracted.code
             if parses(program):
                 return Found(program, "found", extracted.language, extracted.is_fenced)
-    if extracted.is_fenced or parses(extracted.code):
+    is_program = extracted.is_fenced or (_DONE not in extracted.code and parses(extracted.code))
+    if is_program:
         return extracted
-    return Found(None, "no_code", extracted.language)
+    marked = _marked(extracted.code, entry_point)
+    if parses(marked):
+        return Found(marked, "found", extracted.language)
+    return extracted if parses(extracted.code) else Found(None, "no_code", extracted.language)
+
+
+def _marked(text: str, entry_point: str) -> str:
+    """The program between marks of a text without fences; empty if there are none. The prompt may hold the opening mark."""
+    for opening, closing in _MARKS:
+        *heads, _ = text.split(closing)
+        if heads:
+            return _selected([head.rpartition(opening)[2].strip("\r\n") for head in heads], "last", entry_point)
+    return ""
+
+
+_DONE = "\n[DONE]"
+"""It ends a program in prompts for MBPP, and is one of Python, too: a list."""
+_MARKS = (("[PYTHON]", "[/PYTHON]"), ("[BEGIN]", "[DONE]"), ("<code>", "</code>"), ("<answer>", "</answer>"))
 
 
 def extract(
@@ -268,7 +297,13 @@ def _fences(text: str) -> Iterator[re.Match[str]]:
 
 _SOLUTION = "<|begin_of_solution|>"
 _MAX_DEPTH = 16
-_FENCE = re.compile(r"^(?P<indent>[ \t]{0,40})(?P<fence>`{3,}|~{3,})(?P<info>[^`\n]{0,200})$(?:\n|\Z)", re.MULTILINE)
+_FENCE = re.compile(
+    r"^(?P<indent>[ \t]{0,40}(?:(?:[-*+]|\d{1,3}[.)])[ \t]{1,4}(?=[`~]{3,}\w))?)"
+    r"(?P<fence>`{3,}|~{3,})(?P<info>[^`\n]{0,200})$(?:\n|\Z)",
+    re.MULTILINE,
+)
+_QUOTED_FENCE = re.compile(r"^[ ]{0,3}>[ ]{0,3}(?:```|~~~)", re.MULTILINE)
+_QUOTE = re.compile(r"^[ ]{0,3}>[ ]?", re.MULTILINE)
 _TAG = re.compile(r"[ \t]*(?:\{?[ \t]*\.|\{)?[ \t]*(?P<tag>[A-Za-z][A-Za-z0-9+#.\-]*)")
 
 

@@ -124,7 +124,7 @@ TASKS: Final = (FIND, READ, judging.COMPARE, libraries.JOIN)
 
 class Code(Verifier[CodeParams]):
     name = "code"
-    version = "26"
+    version = "27"
     params = CodeParams
     summary = "The response's program passes its tests: stdin and stdout, calls, asserts, pytest, unittest, checkers"
     deterministic: ClassVar[bool] = True

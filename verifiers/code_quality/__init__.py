@@ -76,7 +76,7 @@ class CodeQualityParams(CodeParams):
 
 class CodeQuality(Code):
     name = "code_quality"
-    version = "15"
+    version = "16"
     params = CodeQualityParams
     summary = "The response's program passes its tests, times how fast and how well written it is"
 

@@ -93,7 +93,7 @@ FIND = Task(
 
 class Lean(BoxVerifier[LeanParams]):
     name = "lean"
-    version = "5"
+    version = "6"
     params = LeanParams
     summary = "The response proves the reference's theorem in Lean 4, by the kernel and with allowed axioms alone"
 

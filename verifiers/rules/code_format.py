@@ -45,7 +45,7 @@ class CodeFormatParams(Params):
 
 class CodeFormat(Verifier[CodeFormatParams]):
     name = "code_format"
-    version = "8"
+    version = "9"
     params = CodeFormatParams
     summary = "The program stands in a code fence of its language, and parses"
     concurrency = None

@@ -112,6 +112,37 @@ def test_an_answer_holds_the_program(response: str, code_text: str) -> None:
 
 
 @table(
+    ("response", "code_text"),
+    [
+        ("[PYTHON]\ndef f(x):\n    return x\n[/PYTHON]", "def f(x):\n    return x\n"),
+        ("[BEGIN]\ndef f(x):\n    return x\n[DONE]", "def f(x):\n    return x\n"),
+        ("def f(x):\n    return x\n[DONE]\n\nWrite g.\n[BEGIN]\ng = 1\n[DONE]", "def f(x):\n    return x\n"),
+        ("So:\n<code>\ndef f(x):\n    return x\n</code>\nIt works.", "def f(x):\n    return x\n"),
+        ("<answer>\ndef f(x):\n    return x\n</answer>\nDone.", "def f(x):\n    return x\n"),
+        ('def f(x):\n    return "<code>1</code>"', 'def f(x):\n    return "<code>1</code>"\n'),
+        ("def f(x):\n    return x\n\nBEGIN, DONE = [1], [2]", "def f(x):\n    return x\n\nBEGIN, DONE = [1], [2]\n"),
+        ("I would use <code>f of x</code>.", None),
+        ("> ```python\n> def f(x):\n>     return x\n> ```", "def f(x):\n    return x\n"),
+        ("> old:\n> ```python\n> a\n> ```\n\n```python\ndef f(x):\n    return x\n```", "def f(x):\n    return x\n"),
+        ("1. ```python\n   def f(x):\n       return x\n   ```", "def f(x):\n    return x\n"),
+        ("- ```python\n  def f(x):\n      return x\n  ```\n- Done.", "def f(x):\n    return x\n"),
+        ("The signs are:\n- ```\n", None),
+    ],
+)
+def test_a_program_may_stand_between_marks_in_a_quotation_or_in_a_list(response: str, code_text: str | None) -> None:
+    found = code_blocks.extract(response, "python", entry_point="f")
+    assert (found.code or "").strip() == (code_text or "").strip()
+
+
+def test_a_version_in_another_language_is_not_the_program_of_a_function_in_python() -> None:
+    response = "```python\ndef f(x):\n    return x\n```\nIn JavaScript:\n```javascript\nfunction f(x) { return 1 }\n```"
+    assert code_blocks.find(response, None, entry_point="f").language == "python"
+    assert code_blocks.find(response, None, entry_point="g").language == "javascript"
+    assert code_blocks.find(response, "javascript", entry_point="f").language == "javascript"
+    assert code_blocks.find(response, None, languages={"javascript"}, entry_point="f").language == "javascript"
+
+
+@table(
     ("info", "program"),
     [
         ("python import sys", "import sys\nprint(1)\n"),

@@ -65,7 +65,7 @@ class SqlParams(commitment.ExtractionParams):
 
 class Sql(Verifier[SqlParams]):
     name = "sql"
-    version = "9"
+    version = "10"
     params = SqlParams
     summary = "The query of the response returns the reference's rows on a read-only SQLite database"
     concurrency = None
