@@ -18,9 +18,10 @@ from verifiers.commitment.cues import Cue, Kind, Word, kinds, listed, words
 from verifiers.commitment.figures import NUMBER, last_digit_end
 from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
 from verifiers.commitment.premises import past_premise
+from verifiers.commitment.retraction import Verdict, judged
 from verifiers.commitment.sayings import divides, finds_none, in_signs, names_value, relates, subject_end
 from verifiers.commitment.spans import Span, strip, trim, unwrap
-from verifiers.commitment.stance import UNMADE, Sentence, Stance, sentences
+from verifiers.commitment.stance import UNMADE, Sentence, Stance, last_sentence, sentences
 from verifiers.commitment.wording import single
 from verifiers.numerals import parts
 
@@ -54,7 +55,20 @@ def read_statement(text: str, start: int, end: int) -> Offers:
     if span is None:
         in_line = list(sentences(text, line_start, end))
         span = _stated(_main_clause(without_reason(in_line[-1]))) if in_line else None
-    return NO_OFFERS if span is None else Offers((Offer(*span, *span),))
+    if span is None or _is_rejected(text, start, line_start, span[0]):
+        return NO_OFFERS
+    return Offers((Offer(*span, *span),))
+
+
+def _is_rejected(text: str, start: int, line_start: int, first: int) -> bool:
+    """Whether a value begins its line, and the words above it only lead to what they deny or doubt: "This is wrong:"."""
+    if line_start <= start or any(map(str.isalnum, text[line_start:first])):
+        return False
+    lead = last_sentence(text, max(start, line_start - _CHARS), line_start)
+    if lead is None or lead.stop.strip() or "\n" not in lead.stop:
+        return False
+    clause = judged(lead, 0, len(lead.words))
+    return lead.stance_at_end() in UNMADE or (clause is not None and clause.verdict is Verdict.REJECTS)
 
 
 def _main_clause(sentence: Sentence) -> Sentence:

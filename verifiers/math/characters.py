@@ -129,6 +129,8 @@ _CASES = re.compile(
     r"\\(?:left\s*\\)?\{\s*\\begin\{array\}\s*\{[clr|]{0,20}\}((?:(?!\\end)[^\0]){0,4000})\\end\{array\}\s*\\right\s*\."
 )
 """A function by cases or a system: text behind one opening brace that has no closing brace."""
+_MEASURE_OF = re.compile(r"(?<![A-Za-z\\\d])m\s?(?=\\(?:measured)?angle(?![A-Za-z]))")
+"""The letter for the measure of an angle: `m\\angle A`."""
 _ANGLES = re.compile(r"\s*<([^<>=]{1,200},[^<>=]{1,200})>\s*")
 _DECLARED = r"[a-zA-Z](?:_\d)?\s*(?:=|\\in(?![a-z]))|(?:where|for|with|and)\b"
 _QUAD_BEFORE_DECLARATION = re.compile(rf"[,;]?\s*\\q?quad\s*(?=\(?\s*(?:\\text\s*\{{\s*)?[(]?(?:{_DECLARED}))")
@@ -187,6 +189,8 @@ def prepare(text: str) -> str:
     if reversed_brackets := _reversed_brackets(text):
         text = reversed_brackets
     text = _rewritten(text, _FIGURES)
+    if "angle" in text:
+        text = _MEASURE_OF.sub("", text)
     if angles := _ANGLES.fullmatch(text):
         text = f"({angles[1]})"
     text = _rewritten(_rewritten(text, _LAYOUTS).replace(r"\!", ""), _SPACES)

@@ -223,3 +223,43 @@ def test_a_yes_stands_beside_a_no_that_tells_another_thing(
     text: str, reference: str, score: float, found: Found
 ) -> None:
     assert found.judge("qa", text, reference=reference, metric="bool").score == score
+
+
+@table(
+    "lead, score",
+    [
+        ("This is wrong:", 0.0),
+        ("Dies ist falsch:", 0.0),
+        ("The answer is not", 0.0),
+        ("I doubt that it is", 0.0),
+        ("Maybe", 0.0),
+        ("This is right:", 1.0),
+        ("It is not hard to see that", 1.0),
+        ("My first try was wrong.", 1.0),
+        ("We get:", 1.0),
+    ],
+)
+def test_a_formula_stands_as_the_words_above_it_say(lead: str, score: float, found: Found) -> None:
+    assert found.judge("math", f"{lead}\n\n$$x+5$$", reference="x+5").score == score
+
+
+@table(
+    "verifier, text, reference, score",
+    [
+        ("numeric", "5.200,00 €", "5200", 1.0),
+        ("numeric", "5 200,50", "5200.5", 1.0),
+        ("numeric", "1.005.200,5", "1005200.5", 1.0),
+        ("numeric", "5.200,00", "5.2", 0.0),
+        ("numeric", "3,5", "3.5", 0.0),
+        ("numeric", "5 200,500", "5200.5", 0.0),
+        ("numeric", "5, 200,50", "5200.5", 0.0),
+        ("math", r"\boxed{m\angle A=30^\circ}", "30", 1.0),
+        ("math", r"\boxed{m\angle A=40^\circ}", "30", 0.0),
+        ("math", r"\boxed{3m\angle A}", r"3m\angle A", 1.0),
+        ("math", "Hence no real solution exists.", "no solution", 1.0),
+        ("math", "Hence no other solution exists.", "no solution", 0.0),
+        ("math", "The answer is 12. For n = 3 no solution exists.", "12", 1.0),
+    ],
+)
+def test_plain_forms_of_answers_are_read(verifier: str, text: str, reference: str, score: float, found: Found) -> None:
+    assert found.judge(verifier, text, reference=reference).score == score

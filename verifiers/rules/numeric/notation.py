@@ -21,6 +21,8 @@ _UNIT_DIGIT = re.compile(r"(\d\s?(?:[cdk]?m|ft))[23](?![\w.^/])")
 _SPACED = re.compile(r"(?<![\d.,])(?<!\d[ '’])\d{1,3}(?:[ '’]\d{3})+(?![\d/])(?! ?[/⁄])")
 _LAKHS = re.compile(r"(?<![\d.,])\d{1,2}(?:,\d{2})+,\d{3}(?![\d,])")
 _EUROPEAN = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+(?:,\d+)?(?![.,]?\d)|(?<![\d.,])\d+,\d+(?![.,]?\d)")
+_GROUPED_BEFORE_COMMA = re.compile(r"(?<![\d.,])(?<!\d[ '’])\d{1,3}([. '’])\d{3}(?:\1\d{3})*,\d{1,2}(?![.,]?\d)")
+"""`5.200,50`, `5 200,5`: behind other signs between thousands, a comma with one or two digits can only begin the decimals."""
 _ACCOUNTING = re.compile(r"^(?:\(\s?([$€£¥₹])|([$€£¥₹])\()\s?(?=[\d.])([\d.,]+)\s?\)$")
 """A loss in accounting: `($1,234)`. Without a currency, brackets have no such meaning."""
 _ARABIC_MARKS = str.maketrans({"٫": ".", "٬": ","})
@@ -169,6 +171,8 @@ def plain(text: str, decimal_comma: bool) -> str:
     if "mod" in text:
         text = _MODULUS_BEHIND.sub("", without_modulus(text))
     text = _ACCOUNTING.sub(r"-\1\2\3", text)
+    if "," in text:
+        text = _GROUPED_BEFORE_COMMA.sub(lambda number: re.sub(r"[. '’]", "", number[0]).replace(",", "."), text)
     text = _SPACED.sub(lambda number: re.sub(r"[ '’]", "", number[0]), text)
     if decimal_comma:
         text = _EUROPEAN.sub(lambda number: number[0].replace(".", "").replace(",", "."), text)
