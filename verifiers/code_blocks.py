@@ -113,6 +113,8 @@ def find(
         return Found(None, reason, language or DEFAULT_LANGUAGE)
     marker = response.rfind(_SOLUTION, segment.start, segment.end)
     text = _answer_of(_with_indent(response, segment.start if marker < 0 else marker + len(_SOLUTION), segment.end))
+    if " ```" in text or " ~~~" in text:
+        text = _ITEM.sub(lambda item: " " * len(item[0]), text)
     fences = [*_fences(text)]
     if not fences and _QUOTED_FENCE.search(text):
         text = _QUOTE.sub("", text)
@@ -297,11 +299,8 @@ def _fences(text: str) -> Iterator[re.Match[str]]:
 
 _SOLUTION = "<|begin_of_solution|>"
 _MAX_DEPTH = 16
-_FENCE = re.compile(
-    r"^(?P<indent>[ \t]{0,40}(?:(?:[-*+]|\d{1,3}[.)])[ \t]{1,4}(?=[`~]{3,}\w))?)"
-    r"(?P<fence>`{3,}|~{3,})(?P<info>[^`\n]{0,200})$(?:\n|\Z)",
-    re.MULTILINE,
-)
+_FENCE = re.compile(r"^(?P<indent>[ \t]{0,40})(?P<fence>`{3,}|~{3,})(?P<info>[^`\n]{0,200})$(?:\n|\Z)", re.MULTILINE)
+_ITEM = re.compile(r"^[ \t]{0,40}(?:[-*+]|\d{1,3}[.)])[ \t]{1,4}(?=```\w|~~~\w)", re.MULTILINE)
 _QUOTED_FENCE = re.compile(r"^[ ]{0,3}>[ ]{0,3}(?:```|~~~)", re.MULTILINE)
 _QUOTE = re.compile(r"^[ ]{0,3}>[ ]?", re.MULTILINE)
 _TAG = re.compile(r"[ \t]*(?:\{?[ \t]*\.|\{)?[ \t]*(?P<tag>[A-Za-z][A-Za-z0-9+#.\-]*)")

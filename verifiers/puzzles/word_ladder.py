@@ -31,7 +31,7 @@ class WordLadderParams(PuzzleParams):
 
 class WordLadder(PuzzleVerifier[WordLadderParams]):
     name = "word_ladder"
-    version = "19"
+    version = "20"
     params = WordLadderParams
     summary = "A ladder of dictionary words from one word to another, one letter changed at each step"
 

@@ -44,7 +44,7 @@ class RegressionParams(commitment.ExtractionParams):
 
 class Regression(Verifier[RegressionParams]):
     name = "regression"
-    version = "29"
+    version = "30"
     params = RegressionParams
     summary = "The one committed number, graded by its distance to the reference"
 

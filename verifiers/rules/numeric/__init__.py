@@ -76,7 +76,7 @@ class NumericParams(commitment.ExtractionParams):
 
 class Numeric(Verifier[NumericParams]):
     name = "numeric"
-    version = "37"
+    version = "38"
     params = NumericParams
     summary = "The one committed number equals the reference, exactly or within a tolerance"
 
