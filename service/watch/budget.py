@@ -13,7 +13,9 @@ from typing import Final
 SAMPLES_PER_S: Final = 24.0
 """Samples that are read in the long run, at most: 0.7 % of a CPU."""
 _OF_CPU: Final = 1.5
-"""So much faster than its CPU time the clock of a process goes, at most. So samples cost 1 % of that CPU time, at most."""
+"""So much faster than its CPU time the clock of a process goes. So samples cost 1 % of that CPU time ..."""
+_SLOWEST: Final = 0.5
+"""... but never slower than this part of real time, which is 0.4 % of a CPU: a process that has little to do is not a busy one."""
 RUN_SAMPLES_PER_S: Final = 6.0
 """The same for one run."""
 _FULL_S: Final = 400.0 / RUN_SAMPLES_PER_S
@@ -67,8 +69,8 @@ class _Buckets:
 
 
 class Clock:
-    """The time that a process had for its work, in seconds. Where others take the CPU it goes slower: what is read must not take
-    more of the work than it does on a machine that is free.
+    """The time that a process had for its work, in seconds. Where others take the CPU it goes slower, down to half: what is read
+    must not take more of the work than it does on a machine that is free.
     """
 
     def __init__(self) -> None:
@@ -77,7 +79,8 @@ class Clock:
 
     def now_s(self) -> float:
         (wall_s, cpu_s), self._last = self._last, (time.monotonic(), time.process_time())
-        self._now_s += min(self._last[0] - wall_s, _OF_CPU * (self._last[1] - cpu_s))
+        passed_s = self._last[0] - wall_s
+        self._now_s += max(_SLOWEST * passed_s, min(passed_s, _OF_CPU * (self._last[1] - cpu_s)))
         return self._now_s
 
 

@@ -59,13 +59,13 @@ def test_a_tenant_with_many_runs_does_not_push_out_the_windows_of_others() -> No
     assert windows.entries == 8
 
 
-def test_the_clock_goes_slower_where_others_take_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    times = iter([(0.0, 0.0), (10.0, 10.0), (20.0, 10.5), (30.0, 10.5)])
+def test_the_clock_goes_slower_where_others_take_the_cpu_down_to_half(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter([(0.0, 0.0), (10.0, 10.0), (20.0, 14.0), (30.0, 14.5), (40.0, 14.5)])
     wall_s, cpu_s = zip(*times, strict=True)
     monkeypatch.setattr(time, "monotonic", iter(wall_s).__next__)
     monkeypatch.setattr(time, "process_time", iter(cpu_s).__next__)
     clock = Clock()
-    assert [clock.now_s() for _ in range(3)] == [10.0, 10.75, 10.75]
+    assert [clock.now_s() for _ in range(4)] == [10.0, 16.0, 21.0, 26.0]
 
 
 def test_a_run_that_is_forgotten_is_told_once_in_a_while(caplog: pytest.LogCaptureFixture) -> None:
