@@ -98,6 +98,10 @@ class Locks:
                 newest = max(locks, key=lambda stem: (locks[stem].date, stem), default="NAME")
                 message = f"{name} is not over (UTC), and a lock that comes later would change what the date means"
                 raise ValueError(f"{message}; write the name of a lock, such as {newest!r}, or a day before today")
+            if damaged := [path.name for path in self._strays if b'"lock"' in path.read_bytes()[:_MAX_LOCK_BYTES]]:
+                raise ValueError(
+                    f"{sorted(damaged)[0]} in the folder of locks cannot be read, and might be the one of {name}"
+                )
             newest = max((lock.date for lock in locks.values() if lock.date <= name), default="")
             same_day = {stem: lock for stem, lock in locks.items() if lock.date == newest}
             if len({msgspec.json.encode(lock, order="sorted") for lock in same_day.values()}) > 1:

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,7 @@ def put(folder: Path, name: str, lock: Json) -> str:
 def test_other_versions_are_refused_for_the_whole_task(serve: Serve, lock: Json, tmp_path: Path) -> None:
     pins = tmp_path / "pins"
     put(pins, "same", {**lock, "date": "2026-02-01"})
-    put(pins, "stray", {**lock, "date": "yesterday"})
+    put(pins, "stray", {"notes": "of another kind"})
     old = put(pins, "old", {**changed(lock, exact_match="1", recipe__think_math="0"), "date": "2026-01-01"})
     served = serve(pins_dir=str(pins))
     for url in (served.url, f"grpc://{served.grpc}"):
@@ -164,6 +165,26 @@ def test_a_date_names_one_lock_for_good(lock: Json, tmp_path: Path) -> None:
         refusal = locks.of(name)
         assert not isinstance(refusal, Pin)
         assert message in refusal.detail["message"]
+
+
+@table(
+    "damage", [lambda text: text[:-20], lambda text: text.replace('"lock": 1', '"lock": 2'), lambda text: text + "}"]
+)
+def test_a_damaged_lock_does_not_let_a_date_mean_an_older_one(
+    lock: Json, tmp_path: Path, damage: Callable[[str], str]
+) -> None:
+    async def served(lock: Lock, request: BatchRequest) -> list[Result]:
+        raise AssertionError
+
+    put(tmp_path, "old", {**lock, "date": "2026-01-01"})
+    newer = Path(put(tmp_path, "newer", {**lock, "date": "2026-02-01"}))
+    newer.write_text(damage(newer.read_text()))
+    refusal = Locks(tmp_path, served).of("2026-03-01")
+    assert not isinstance(refusal, Pin)
+    assert "newer.json in the folder of locks cannot be read" in refusal.detail["message"]
+    assert isinstance(Locks(tmp_path, served).of("old"), Pin)
+    newer.write_text('["lockers"]')
+    assert isinstance(Locks(tmp_path, served).of("2026-03-01"), Pin)
 
 
 def built(folder: Path, release: str) -> None:
