@@ -39,6 +39,7 @@ _SEGMENT: Final = 256
 _MAX_SHOWN: Final = 50
 _WRONG, _NOT_JUDGED = 1, 3
 _LACKS: Final = "verdicts without a receipt"
+_UNREAD: Final = "lines that are not rows"
 _LACKS_IN_LOG: Final = "records without a receipt"
 """A service that is not set to `receipts: always` makes them, too."""
 
@@ -70,7 +71,7 @@ def command(
     """Check that receipts are whole, signed, and of these items; judge the items again and compare the verdicts.
 
     Exit code 1: a receipt is wrong; 2: nothing was checked, because of a mistake; 3: some items could not be judged again
-    by the same versions, or a row (not of a log) has a verdict without a receipt.
+    by the same versions, a line is not a row, or a row (not of a log) has a verdict without a receipt.
     """
     tally: Counter[str] = Counter()
     try:
@@ -78,7 +79,7 @@ def command(
         uvloop.run(_verify(file, checks, url, api_key, tally, judges=judge))
     except (BadInput, BadData, BadKeyFile, BadRecipes, CannotStart, RewardlineError, SettingsError) as error:
         raise fail(str(error)) from error
-    lacking = tally[_LACKS] + tally[_LACKS_IN_LOG]
+    lacking = tally[_LACKS] + tally[_LACKS_IN_LOG] + tally[_UNREAD]
     if tally.total() == lacking:
         raise fail(f"{file} holds no receipts; a request asks for them by the header X-Receipt: 1")
     unsigned = "" if checks is not None else " Signatures were not checked: name the --key."
@@ -86,7 +87,7 @@ def command(
     say(f"{tally.total() - lacking} receipts: {counts}.{unsigned}")
     if tally["wrong"]:
         raise typer.Exit(_WRONG)
-    if tally["not judged again"] or tally[_LACKS]:
+    if tally["not judged again"] or tally[_LACKS] or tally[_UNREAD]:
         raise typer.Exit(_NOT_JUDGED)
 
 
@@ -96,7 +97,7 @@ async def _verify(
     nonces: dict[str, int] = {}
     sound: list[_Row] = []
     shown_count = 0
-    for row in _rows(file):
+    for row in _rows(file, tally):
         if row.receipt is None:
             tally[_LACKS if row.parts is PARTS else _LACKS_IN_LOG] += 1
             continue
@@ -128,10 +129,11 @@ async def _verify(
                     say(f"line {row.line}: {message}")
 
 
-def _rows(file: Path) -> Iterator[_Row]:
+def _rows(file: Path, tally: Counter[str]) -> Iterator[_Row]:
     """The rows that hold a receipt, or should."""
     for line, fields, _ in DataFile(file, max_line_bytes=MAX_OWN_LINE_BYTES).lines():
         if not isinstance(fields, dict):
+            tally[_UNREAD] += 1
             continue
         result = fields["result"] if isinstance(fields.get("result"), dict) else fields
         receipt = fields.get(FIELD, _detail(result).get(FIELD))

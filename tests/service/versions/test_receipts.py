@@ -241,6 +241,9 @@ def test_a_receipt_that_is_used_again_and_one_that_is_judged_otherwise_are_told(
     file.write_text("".join(json.dumps(row) + "\n" for row in (stripped, {**item, "receipt": receipt})))
     assert verified(file, "--no-judge")[0] == 3
     assert "1 verdicts without a receipt" in verified(file, "--no-judge")[1]
+    file.write_text(json.dumps({**item, "receipt": receipt}) + '\n{"cut": \n[1]\n')
+    code, said = verified(file, "--no-judge")
+    assert (code, "2 lines that are not rows, 1 right" in said) == (3, True), said
     file.write_text("".join(json.dumps({**item, "receipt": each}) + "\n" for each in (receipt, receipt, wrong, other)))
     code, said = verified(file)
     assert code == 1
