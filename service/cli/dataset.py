@@ -126,9 +126,11 @@ def _collected(paths: Sequence[Path]) -> list[Prompt]:
 
 
 def _usable(prompts: Sequence[Prompt]) -> list[Prompt]:
-    usable = [prompt for prompt in prompts if prompt.text and not prompt.why_impossible]
+    usable = [prompt for prompt in prompts if prompt.messages and not prompt.why_impossible]
     if len(usable) < len(prompts):
-        say(f"{len(prompts) - len(usable)} rows are left out: they have no prompt, or no response can be judged")
+        say(
+            f"{len(prompts) - len(usable)} rows are left out: no prompt, only a part of the row, or no response can be judged"
+        )
     return usable
 
 

@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+from service.observe.audit_log.columns import is_cut
 from service.rollouts.bad_input import Json
 from service.rollouts.block_run import PREFIX
 from service.rollouts.verdict_file import VERDICTS, of_source
@@ -61,9 +62,8 @@ def lack_of(fields: Mapping[str, Any]) -> str | None:
     if isinstance(fields.get("response_messages"), str) or isinstance(fields.get("params"), str):
         return "cut: the log holds a part of the item"
     for name in _TEXTS:
-        text, chars = fields.get(name), fields.get(f"{name}_chars")
         is_whole = name == "response" and fields.get("response_messages") is not None
-        if isinstance(text, str) and isinstance(chars, int) and len(text) < chars and not is_whole:
+        if is_cut(fields, name) and not is_whole:
             return "cut: the log holds a part of the item"
     if fields.get("recipe") is None and fields.get("checks"):
         return "own checks: the log holds their outcomes, not their parameters"

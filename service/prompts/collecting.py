@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from service.observe.audit_log import reader
-from service.observe.audit_log.columns import STEP_NAMES
+from service.observe.audit_log.columns import is_cut, step_of
 from service.prompts.stored_files import files, rows_beside, with_rows
 from service.rollouts.verdict_file import VERDICTS
 from service.watch.pass_rates import PassRate
@@ -31,6 +31,8 @@ class Prompt:
 
     text: str
     reference: str
+    messages: list[dict[str, str]]
+    """The prompt as trainers read it. Empty: there is none, or not the whole row is in the log, or it holds more than text."""
     fields: dict[str, Any]
     """What a verifier needs beside a response: verifier or recipe, parameters, labels."""
     rate: PassRate
@@ -56,7 +58,9 @@ def collect(paths: Sequence[Path]) -> tuple[dict[tuple[str, str], Prompt], list[
         if prompt is None:
             names = ("verifier", "recipe", "params", "domain", "data_source", "tag")
             fields = {name: record[name] for name in names if record.get(name)}
-            prompt = prompts[text, reference] = Prompt(text, reference, fields, PassRate(text[:200]))
+            prompt = prompts[text, reference] = Prompt(
+                text, reference, _messages(record, text), fields, PassRate(text[:200])
+            )
         if score is None:
             prompt.why_impossible = str(record.get("reason") or "invalid")
             continue
@@ -86,11 +90,29 @@ def _records(paths: Iterable[Path], damaged: list[str]) -> Iterator[Mapping[str,
                 yield record
 
 
-def _step(record: Mapping[str, Any]) -> float:
+def _step(record: Mapping[str, Any]) -> int:
     """The step of a record. Without one all records are of the same step."""
     metadata = record.get("metadata")
     steps = metadata if isinstance(metadata, dict) else {}
-    return next((float(steps[name]) for name in STEP_NAMES if isinstance(steps.get(name), int)), 0.0)
+    return step_of(steps) or 0
+
+
+def _messages(record: Mapping[str, Any], text: str) -> list[dict[str, str]]:
+    turns = record.get("prompt_messages")
+    if not text or isinstance(turns, str) or is_cut(record, "prompt") or is_cut(record, "reference"):
+        return []
+    if not isinstance(turns, list):
+        return [{"role": "user", "content": text}]
+    messages = [{"role": str(turn.get("role")), "content": _content(turn)} for turn in turns if isinstance(turn, dict)]
+    return messages if all(message["content"] for message in messages) else []
+
+
+def _content(turn: Mapping[str, Any]) -> str:
+    """The text of a message. Empty: it has none, or holds more (a call, an image)."""
+    content = turn.get("content")
+    parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
+    texts = [part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]
+    return "".join(texts) if len(texts) == len(parts) and not turn.get("tool_calls") else ""
 
 
 def _text(value: Any) -> str:

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from service.observe.audit_log import reader
-from service.observe.audit_log.columns import STEP_NAMES
+from service.observe.audit_log.columns import step_of
+from service.observe.audit_log.records import stored_record
 from service.rollouts.bad_input import BadInput
 from service.rollouts.columns import Columns
 from service.rollouts.verdict_file import VERDICTS, of_source
@@ -56,7 +57,7 @@ def with_rows(path: Path, source: Path, damaged: list[str]) -> Iterator[dict[str
         rows = DataFile(source, max_line_bytes=MAX_OWN_LINE_BYTES).lines()
         for verdict in verdicts:
             fields = next((fields for number, fields, _ in rows if number == verdict["line"]), None)
-            yield {**_item(columns, fields, verdict.get("id")), **verdict}
+            yield stored_record({**_item(columns, fields, verdict.get("id")), **verdict})
     except BadInput as error:
         damaged.append(str(error))
     except BadData as error:
@@ -67,5 +68,5 @@ def _item(columns: Columns, fields: Any, id_: Any) -> dict[str, Any]:
     """The item of a row; the step of trainers that write it beside the item stands in its metadata."""
     if not isinstance(fields, dict) or fields.get("id") not in (None, id_):
         return {}
-    steps = {name: fields[name] for name in STEP_NAMES if isinstance(fields.get(name), int)}
-    return {**({"metadata": steps} if steps else {}), **(columns.item_of(fields) or {})}
+    step = step_of(fields)
+    return {**({} if step is None else {"metadata": {"step": step}}), **(columns.item_of(fields) or {})}

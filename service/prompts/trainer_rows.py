@@ -20,10 +20,6 @@ def _facts(at: int, prompt: Prompt) -> Row:
     return {"index": at, "pass_rate": rate, "responses": prompt.rate.count, "band": prompt.rate.band}
 
 
-def _messages(prompt: Prompt) -> list[dict[str, str]]:
-    return [{"role": "user", "content": prompt.text}]
-
-
 def _source(prompt: Prompt) -> str:
     """What says who judges the row, the nearest to the data first. Trainers refuse a row without it."""
     names = ("data_source", "tag", "domain", "recipe", "verifier")
@@ -33,7 +29,7 @@ def _source(prompt: Prompt) -> str:
 def _verl(at: int, prompt: Prompt) -> Row:
     return {
         "data_source": _source(prompt),
-        "prompt": _messages(prompt),
+        "prompt": prompt.messages,
         "ability": str(prompt.fields.get("verifier") or ""),
         "reward_model": {"style": "rule", "ground_truth": prompt.reference},
         "extra_info": {"split": "train", **_facts(at, prompt)},
@@ -42,7 +38,7 @@ def _verl(at: int, prompt: Prompt) -> Row:
 
 def _trl(at: int, prompt: Prompt) -> Row:
     return {
-        "prompt": _messages(prompt),
+        "prompt": prompt.messages,
         "solution": prompt.reference,
         "data_source": _source(prompt),
         **_facts(at, prompt),
@@ -51,7 +47,7 @@ def _trl(at: int, prompt: Prompt) -> Row:
 
 def _prime_rl(at: int, prompt: Prompt) -> Row:
     info = {"data_source": _source(prompt), **_facts(at, prompt)}
-    return {"prompt": _messages(prompt), "answer": prompt.reference, "info": json.dumps(info, ensure_ascii=False)}
+    return {"prompt": prompt.messages, "answer": prompt.reference, "info": json.dumps(info, ensure_ascii=False)}
 
 
 TRAINERS: Final[Mapping[str, Callable[[int, Prompt], Row]]] = {"verl": _verl, "trl": _trl, "prime-rl": _prime_rl}

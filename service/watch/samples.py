@@ -7,14 +7,13 @@ from typing import Any, Final
 
 import msgspec
 
-from service.observe.audit_log.columns import STEP_NAMES
+from service.observe.audit_log import columns
 from service.observe.audit_log.records import Record
 from service.watch import texts
 from service.watch.texts import Hashes, Signature
 
 PAID: Final = 0.5
 """A response with this score or more is paid."""
-"""The fields of an item's metadata that may say at which step of the training it was sampled."""
 _SHOWN_CHARS: Final = 600
 
 
@@ -52,7 +51,8 @@ class Sample:
 
     @cached_property
     def prompt_key(self) -> int:
-        return key_of(self.prompt)
+        """Tells its task from others; without a prompt, its reference does."""
+        return key_of(self.prompt or self.reference)
 
     @cached_property
     def words(self) -> list[bytes]:
@@ -110,8 +110,4 @@ def step_of(metadata: msgspec.Raw) -> int | None:
         fields: dict[str, Any] = msgspec.json.decode(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
-    for name in STEP_NAMES:
-        step = fields.get(name)
-        if isinstance(step, int) and not isinstance(step, bool):
-            return step
-    return None
+    return columns.step_of(fields)

@@ -323,7 +323,7 @@ def _groups(batch: _Batch, judge: str) -> dict[str, tuple[ScoreItem, list[float]
     for item, result, name in zip(batch.finished.items, batch.finished.results, batch.judges, strict=True):
         if name == judge and result.score is not None:
             prompt = item.prompt
-            text = prompt if type(prompt) is str else _task_of(item)
+            text = prompt if prompt and type(prompt) is str else _task_of(item)
             if text != task:  # the responses to one prompt mostly come together
                 task = text
                 _, scores = groups.setdefault(task, (item, []))
@@ -333,7 +333,7 @@ def _groups(batch: _Batch, judge: str) -> dict[str, tuple[ScoreItem, list[float]
 
 def _task_of(item: ScoreItem) -> str:
     prompt = prompt_of(item)
-    if prompt is not None:
+    if prompt:
         return prompt if isinstance(prompt, str) else msgspec.json.encode(prompt).decode()
     reference = item.reference_id or bytes(item.reference) or bytes(item.ground_truth) or bytes(item.test_cases)
     return reference if isinstance(reference, str) else reference.decode(errors="replace")

@@ -1,7 +1,7 @@
 """The columns of stored records, for those who search them."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 TEXT: Final = "VARCHAR"
 JSON: Final = "JSON"
@@ -33,6 +33,20 @@ STEP: Final = "coalesce({})".format(
     )
 )
 """SQL for the trainer's step of a row."""
+
+
+def step_of(metadata: Mapping[str, Any]) -> int | None:
+    """The same for fields that were read. What is not a whole number of 64 bits is not a step."""
+    steps = (metadata.get(name) for name in STEP_NAMES)
+    return next((step for step in steps if type(step) is int and -(2**63) <= step < 2**63), None)
+
+
+def is_cut(record: Mapping[str, Any], name: str) -> bool:
+    """Whether the record of a log holds only a part of this text of its item."""
+    text, chars = record.get(name), record.get(f"{name}_chars")
+    return isinstance(text, str) and isinstance(chars, int) and len(text) < chars
+
+
 PROMPT_KEY: Final = (
     "CASE WHEN coalesce(prompt, prompt_sha256, reference, reference_sha256) IS NULL THEN left(sha256(id ->> '$'), 20) "
     "ELSE left(sha256(coalesce(prompt, prompt_sha256, '') || '\n' || coalesce(reference, reference_sha256, '')), 20) END"

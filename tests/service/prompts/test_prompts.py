@@ -207,3 +207,56 @@ def test_a_mixture_says_which_band_ran_out(tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert "medium: 1 prompts for 5 rows" in result.output
     assert "easy: " not in result.output.partition("(")[0]
+
+
+_LONG = "a question of many words"
+_SYSTEM = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": [{"type": "text", "text": "2 + 2?"}]},
+]
+_IMAGE = [
+    {"role": "user", "content": [{"type": "text", "text": "What is it?"}, {"type": "image_url", "image_url": {}}]}
+]
+
+
+@table(
+    "prompt, messages",
+    [
+        ({"prompt": "2 + 2?"}, [{"role": "user", "content": "2 + 2?"}]),
+        ({"prompt": "as text", "prompt_messages": _SYSTEM}, [_SYSTEM[0], {"role": "user", "content": "2 + 2?"}]),
+        ({"prompt": "as text", "prompt_messages": _IMAGE}, []),
+        ({"prompt": "as text", "prompt_messages": '[{"role": "sys'}, []),
+        ({"prompt": _LONG, "prompt_chars": len(_LONG)}, [{"role": "user", "content": _LONG}]),
+        ({"prompt": _LONG, "prompt_chars": len(_LONG) + 1}, []),
+        ({"prompt": _LONG, "reference": "cu", "reference_chars": 3}, []),
+        ({"prompt": ""}, []),
+    ],
+    ids=["text", "messages", "an image", "cut messages", "whole", "cut", "a cut reference", "none"],
+)
+def test_trainers_get_the_messages_of_a_prompt_or_nothing(
+    tmp_path: Path, prompt: dict[str, Any], messages: list[dict[str, str]]
+) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text(json.dumps({"status": "ok", "score": 1, "reference": "4", **prompt}) + "\n")
+    assert [prompt.messages for prompt in collect([log])[0].values()] == [messages]
+
+
+def test_a_scored_file_with_messages_goes_out_as_messages(tmp_path: Path) -> None:
+    rows_path = tmp_path / "rows.jsonl"
+    row = {"verifier": "exact_match", "prompt": _SYSTEM, "reference": "4"}
+    rows_path.write_text("".join(json.dumps({**row, "response": str(4 + at % 2)}) + "\n" for at in range(8)))
+    output = tmp_path / "o.parquet"
+    assert CliRunner().invoke(application("score"), ["score", str(rows_path)]).exit_code == 0
+    arguments = ["dataset", "filter", str(tmp_path / "rows.verdicts.jsonl"), "-o", str(output)]
+    assert CliRunner().invoke(application("dataset"), arguments).exit_code == 0
+    assert [row["prompt"] for row in pq.read_table(output).to_pylist()] == [
+        [_SYSTEM[0], {"role": "user", "content": "2 + 2?"}]
+    ]
+
+
+@table("step", [10**400, -(2**64), 1.5, True, "7", None])
+def test_what_is_not_a_step_of_64_bits_is_not_one(tmp_path: Path, step: Any) -> None:
+    log = tmp_path / "log.jsonl"
+    record = {"status": "ok", "score": 1, "prompt": "p", "reference": "4", "metadata": {"step": step, "global_step": 9}}
+    log.write_text(json.dumps(record) + "\n")
+    assert [prompt.rate.step for prompt in collect([log])[0].values()] == [9]

@@ -64,6 +64,23 @@ def test_shadows_that_are_dropped_are_told_and_counted(caplog: pytest.LogCapture
     assert (line["tenant"], line["run"], line["judge"], line["shadow_dropped"]) == ("maths", "r", "exact_match", 1)
 
 
+@table("prompt", [{}, {"prompt": ""}, {"messages": []}], ids=["no prompt", "an empty one", "no messages"])
+def test_without_a_prompt_tasks_are_told_apart_by_their_references(prompt: dict[str, Any]) -> None:
+    items = [{"reference": msgspec.Raw(b'"%d"' % number), **prompt} for number in (5, 5, 6)]
+    _, _, rates = observed(items, WatchSpec(impostors=False))
+    assert sorted(rate.count for rate in rates.of("maths", "r").values()) == [1, 2]
+
+
+@table("step", ["1e3", '"7"', "true", "9" * 400, str(2**63)])
+def test_what_is_not_a_step_of_64_bits_is_not_one(step: str) -> None:
+    metadata = msgspec.Raw(f'{{"step": {step}}}'.encode())
+    item = {"reference": msgspec.Raw(b'"5"'), "prompt": "2 + 3?", "metadata": metadata}
+    stream, _, rates = observed([item], WatchSpec(impostors=False))
+    assert [run.step for run in stream.windows.runs("maths")] == [None]
+    assert [rate.step for rate in rates.of("maths", "r").values()] == [0]
+    assert stream.counts["bug"] == 0
+
+
 def test_the_step_is_known_where_no_text_is_read() -> None:
     item = {"reference": msgspec.Raw(b'"5"'), "prompt": "2 + 3?", "metadata": msgspec.Raw(b'{"step": 12}')}
     stream, _, rates = observed([item], WatchSpec(impostors=False), share=0.0)
