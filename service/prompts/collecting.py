@@ -31,12 +31,12 @@ class Prompt:
 
     text: str
     reference: str
-    messages: list[dict[str, str]]
-    """The prompt as trainers read it. Empty: there is none, or not the whole row is in the log, or it holds more than text."""
     fields: dict[str, Any]
     """What a verifier needs beside a response: verifier or recipe, parameters, labels."""
     rate: PassRate
     responses: list[Response] = field(default_factory=list)
+    messages: list[dict[str, str]] = field(default_factory=list)
+    """The prompt as trainers read it. Empty: there is none, or not the whole row is in the log, or it holds more than text."""
     why_impossible: str = ""
     """Why a response to it was `invalid`: the row is wrong, and none can be judged."""
 
@@ -58,9 +58,8 @@ def collect(paths: Sequence[Path]) -> tuple[dict[tuple[str, str], Prompt], list[
         if prompt is None:
             names = ("verifier", "recipe", "params", "domain", "data_source", "tag")
             fields = {name: record[name] for name in names if record.get(name)}
-            prompt = prompts[text, reference] = Prompt(
-                text, reference, _messages(record, text), fields, PassRate(text[:200])
-            )
+            prompt = prompts[text, reference] = Prompt(text, reference, fields, PassRate(text[:200]))
+            prompt.messages = _messages(record, text)
         if score is None:
             prompt.why_impossible = str(record.get("reason") or "invalid")
             continue
