@@ -81,7 +81,7 @@ def _earned(earned: list[int]) -> str:
 
 def _readings(report: Report) -> str:
     rows = (
-        f"<tr><td>{reading.row}</td><td>{text(reading.kind)}</td><td><code>{text(reading.answer)}</code></td></tr>"
+        row([str(reading.row), text(reading.kind), f"<code>{text(reading.answer)}</code>"])
         for reading in report.first_readings(SHOWN_ROWS)
     )
     listing = table(("row", "read as", "answer, or what is wrong"), rows)
@@ -103,13 +103,16 @@ def _example(example: Example) -> str:
     finding = example.finding
     facts = "<br>".join(f"{text(name)}: <code>{text(value)}</code>" for name, value in finding.told.items())
     fix = "" if example.fix is None else f"{text('.'.join(example.fix.path))} = <code>{text(example.fix.value)}</code>"
-    cells = (str(finding.row), text(finding.id or ""), text(finding.message), facts, fix)
-    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+    return row([str(finding.row), text(finding.id or ""), text(finding.message), facts, fix])
 
 
 def table(heads: Iterable[str], rows: Iterable[str]) -> str:
     head = "".join(f'<th scope="col">{heading}</th>' for heading in heads)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def row(cells: Iterable[str]) -> str:
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 
 def text(value: Any) -> str:

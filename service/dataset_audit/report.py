@@ -219,13 +219,8 @@ class Report:
     @property
     def findings(self) -> list[Finding]:
         """The findings that are kept, without hints."""
-        listed = [
-            example.finding
-            for kind in self.kinds.values()
-            if kind.severity is not Severity.HINT
-            for example in kind.examples
-        ]
-        return sorted(listed, key=lambda finding: finding.row)
+        kinds = [kind for kind in self.kinds.values() if kind.severity is not Severity.HINT]
+        return sorted((example.finding for kind in kinds for example in kind.examples), key=lambda finding: finding.row)
 
     def worst_first(self) -> list[Kind]:
         """The kinds, by what they do to training and then by how many rows have them."""
@@ -238,31 +233,17 @@ class Report:
 
     def plain(self) -> Json:
         """The report as JSON."""
-        reasons = [{"verifier": v, "reason": r, "rows": n} for (v, r), n in self.by_reason().most_common()]
+        counts = ("rows", "bad_rows", "checks", "own_answers", "unjudged", "earned", "fixes_found")
         return {
-            "rows": self.rows,
-            "bad_rows": self.bad_rows,
-            "checks": self.checks,
-            "own_answers": self.own_answers,
-            "unjudged": self.unjudged,
+            **{name: getattr(self, name) for name in counts},
             "recipes": dict(self.recipes.most_common()),
             "references": dict(self.references.most_common()),
-            "readings": [asdict(reading) for reading in self.readings],
-            "by_reason": reasons,
-            "findings": [asdict(finding) for finding in self.findings],
+            "readings": [*map(asdict, self.readings)],
+            "by_reason": [{"verifier": v, "reason": r, "rows": n} for (v, r), n in self.by_reason().most_common()],
+            "findings": [*map(asdict, self.findings)],
             "unjudged_reasons": dict(self.unjudged_reasons),
-            "earned": self.earned,
-            "fixes_found": self.fixes_found,
-            "fixes": [asdict(fix) for fix in self.fixes],
-            "kinds": [
-                {
-                    "verifier": kind.verifier,
-                    "reason": kind.reason,
-                    "rows": kind.rows,
-                    "examples": [asdict(example) for example in kind.examples[:EXAMPLES]],
-                }
-                for kind in self.worst_first()
-            ],
+            "fixes": [*map(asdict, self.fixes)],
+            "kinds": [asdict(replace(kind, examples=kind.examples[:EXAMPLES])) for kind in self.worst_first()],
         }
 
     @classmethod
@@ -278,22 +259,9 @@ class Report:
             raise NoReport(f"this is not a report of `rewardline audit`, or an older one: {error}") from error
         if len(stored.earned) != len(EARNED):
             raise NoReport("the report is of another release: make it again")
-        return cls(
-            kept=EXAMPLES,
-            rows=stored.rows,
-            bad_rows=stored.bad_rows,
-            checks=stored.checks,
-            own_answers=stored.own_answers,
-            unjudged=stored.unjudged,
-            unjudged_reasons=Counter(stored.unjudged_reasons),
-            kinds={(kind.verifier or "", kind.reason): kind for kind in stored.kinds},
-            recipes=Counter(stored.recipes),
-            references=Counter(stored.references),
-            earned=stored.earned,
-            fixes=stored.fixes,
-            fixes_found=stored.fixes_found,
-            readings=stored.readings,
-        )
+        counters = {name: Counter(getattr(stored, name)) for name in ("unjudged_reasons", "recipes", "references")}
+        kinds = {(kind.verifier or "", kind.reason): kind for kind in stored.kinds}
+        return cls(kept=EXAMPLES, **{**msgspec.structs.asdict(stored), **counters, "kinds": kinds})
 
 
 def bin_of(score: float) -> int:

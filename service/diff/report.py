@@ -1,9 +1,9 @@
 """The result of a comparison as JSON, and as one HTML page that can be saved: without scripts, and nothing in it is loaded."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from service.dataset_audit.page import STYLE, escaped, table, text
+from service.dataset_audit.page import STYLE, escaped, row, table, text
 from service.diff.flips import Comparison, Json, Kind, summary
 
 ABOUT: Final[Mapping[Kind, str]] = {
@@ -81,7 +81,7 @@ def html(result: Json) -> str:
 
 def _kind(kind: Json) -> str:
     changes = (
-        _row([text(change["verifier"]), text(change["before"]), text(change["after"]), str(change["items"])])
+        row([text(change["verifier"]), text(change["before"]), text(change["after"]), str(change["items"])])
         for change in kind["changes"]
     )
     return (
@@ -93,18 +93,14 @@ def _kind(kind: Json) -> str:
 
 def _example(flip: Json) -> str:
     texts = (summary(flip["before"]), summary(flip["after"]), flip["reference"] or "", flip["response"] or "")
-    return _row([f"{text(flip['file'])}:{flip['line']}", *(f"<code>{text(content)}</code>" for content in texts)])
+    return row([f"{text(flip['file'])}:{flip['line']}", *(f"<code>{text(content)}</code>" for content in texts)])
 
 
 def _axis(axis: str, axis_rows: Sequence[Json]) -> str:
     kinds = [kind for kind in Kind if any(kind in axis_row for axis_row in axis_rows)]
     rows = (
-        _row([text(axis_row["name"]), str(axis_row["compared"] or ""), *(str(axis_row.get(kind, 0)) for kind in kinds)])
+        row([text(axis_row["name"]), str(axis_row["compared"] or ""), *(str(axis_row.get(kind, 0)) for kind in kinds)])
         for axis_row in axis_rows
     )
     heads = (axis, "compared", *(kind.replace("_", " ") for kind in kinds))
     return f"<section><h2>By {text(axis)}</h2>{table(heads, rows)}</section>"
-
-
-def _row(cells: Iterable[str]) -> str:
-    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
