@@ -10,8 +10,6 @@ from decimal import Decimal
 from typing import Any, Final
 
 _EXACT: Final = 2**53
-_MAX_PLAIN_EXPONENT: Final = 21
-_MIN_PLAIN_EXPONENT: Final = -6
 
 
 def canonical(value: Any) -> bytes:
@@ -53,15 +51,7 @@ def _number(value: float) -> str:
         raise ValueError(f"{value} is not JSON")
     if value == 0:
         return "0"
-    _, numerals, exponent = Decimal(repr(abs(value))).normalize().as_tuple()
-    sign, digits = "-" if value < 0 else "", "".join(map(str, numerals))
-    count = len(digits)
-    point = count + int(exponent)
-    if count <= point <= _MAX_PLAIN_EXPONENT:
-        return sign + digits + "0" * (point - count)
-    if 0 < point <= _MAX_PLAIN_EXPONENT:
-        return f"{sign}{digits[:point]}.{digits[point:]}"
-    if _MIN_PLAIN_EXPONENT < point <= 0:
-        return f"{sign}0.{'0' * -point}{digits}"
-    fraction = f".{digits[1:]}" if count > 1 else ""
-    return f"{sign}{digits[0]}{fraction}e{point - 1:+d}"
+    if 1e-6 <= abs(value) < 1e21:
+        return format(Decimal(repr(value)), "f").removesuffix(".0")
+    mantissa, _, exponent = repr(value).partition("e")
+    return f"{mantissa}e{int(exponent):+d}"

@@ -45,6 +45,8 @@ _HOW: Final = (
 )
 """The further fields that decide how an item is judged, under their own names."""
 PARTS: Final = (*LOGGED, *_HOW)
+_REFERENCES: Final = ("reference", "ground_truth", "test_cases")
+_NOTHING: Final = (msgspec.Raw(b""), msgspec.Raw(b"null"))
 _NEEDED: Final = frozenset({"receipt", "inputs", "verdict", "versions", "release", "time", "nonce", "algorithm"})
 _MIN_SECRET_BYTES: Final = 16
 _MAX_ID_CHARS: Final = 256
@@ -124,20 +126,22 @@ def _ed25519(path: Path, content: bytes) -> Key:
 
 
 def digest(value: Any) -> str:
-    """The SHA-256 of the canonical JSON of a value."""
+    """The SHA-256 of the canonical JSON of a value, which may have travelled as JSON."""
+    if isinstance(value, msgspec.Raw):
+        return _digest_of(bytes(value))
     return hashlib.sha256(canonical(value)).hexdigest()
 
 
 def inputs_of(item: Mapping[str, Any]) -> Json:
     """The hashes of what an item was judged by."""
+    fields = {name: value for name, value in item.items() if value is not None and value not in _NOTHING}
+    params = fields.get("params")
     inputs = {
-        "response": item.get("response"),
-        "reference": next(
-            (item[name] for name in ("reference", "ground_truth", "test_cases") if item.get(name) is not None), None
-        ),
-        "prompt": item.get("prompt") if item.get("prompt") is not None else item.get("messages"),
-        "params": item.get("params") or None,
-        **{name: item.get(name) for name in _HOW},
+        "response": fields.get("response"),
+        "reference": next((fields[name] for name in _REFERENCES if name in fields), None),
+        "prompt": fields.get("prompt", fields.get("messages")),
+        "params": None if not params or params == msgspec.Raw(b"{}") else params,
+        **{name: fields.get(name) for name in _HOW},
     }
     return {name: digest(value) for name, value in inputs.items() if value is not None}
 
@@ -150,25 +154,11 @@ def _digest_of(raw: bytes) -> str:
 
 def _inputs(item: ScoreItem, references: Mapping[str, msgspec.Raw]) -> Json:
     """The same of an item as it came."""
-    shared = b"" if item.reference_id is None else bytes(references.get(item.reference_id, b""))
-    raws = (bytes(item.reference), shared, bytes(item.ground_truth), bytes(item.test_cases))
-    reference = next((raw for raw in raws if raw not in (b"", b"null")), b"")
-    params = bytes(item.params)
-    inputs = inputs_of(
-        {"response": _sound(item.response), "prompt": _sound(item.prompt), "messages": _sound(item.messages)}
-    )
-    for name in _HOW:
-        value = getattr(item, name)
-        if isinstance(value, msgspec.Raw):
-            if bytes(value) not in (b"", b"null"):
-                inputs[name] = _digest_of(bytes(value))
-        elif value is not None:
-            inputs[name] = digest(_sound(value))
-    if reference:
-        inputs["reference"] = _digest_of(reference)
-    if params not in (b"", b"null", b"{}"):
-        inputs["params"] = _digest_of(params)
-    return inputs
+    names = ("response", "prompt", "messages", "params", *_REFERENCES, *_HOW)
+    fields = {name: _sound(getattr(item, name)) for name in names}
+    if item.reference in _NOTHING and item.reference_id is not None:
+        fields["reference"] = references.get(item.reference_id)
+    return inputs_of(fields)
 
 
 class Receipts:
