@@ -198,6 +198,8 @@ class RecipeSpec(Shape):
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:
+        if self.watch is None and "watch" in self.model_fields_set:
+            raise ValueError("watch is empty: write {} to watch the rewards, or leave it out")
         labels: set[str] = set()
         for check in self.checks:
             if check.label in labels:

@@ -54,8 +54,9 @@ def input_of(source: Path) -> Json:
 
 
 def fingerprint(recipe: Mapping[str, Any]) -> str:
-    """What stands for the version of a recipe."""
-    return blake3(msgspec.json.encode(recipe, enc_hook=dict, order="deterministic")).hexdigest(8)
+    """What stands for the version of a recipe. Its texts and its watch change no reward."""
+    judging = {name: value for name, value in recipe.items() if name not in ("about", "origin", "watch")}
+    return blake3(msgspec.json.encode(judging, enc_hook=dict, order="deterministic")).hexdigest(8)
 
 
 def header(maker: Json) -> bytes:

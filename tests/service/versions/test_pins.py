@@ -18,6 +18,7 @@ from rewardline.hook import Hook
 from typer.testing import CliRunner
 
 from service.cli.main import application
+from service.rollouts.verdict_file import fingerprint
 from service.versions.locks import Lock, Locks, Pin
 from service.versions.releases import NoRelease, find
 from service.versions.served import _asked
@@ -185,6 +186,15 @@ def test_a_damaged_lock_does_not_let_a_date_mean_an_older_one(
     assert isinstance(Locks(tmp_path, served).of("old"), Pin)
     newer.write_text('["lockers"]')
     assert isinstance(Locks(tmp_path, served).of("2026-03-01"), Pin)
+
+
+@table(
+    "change, same",
+    [({"watch": {}}, True), ({"about": "It says more."}, True), ({"origin": "x"}, True), ({"partial": True}, False)],
+)
+def test_what_changes_no_reward_is_not_a_version_of_a_recipe(change: Json, same: bool) -> None:
+    recipe = {"name": "r", "about": "", "checks": [{"verifier": "math"}], "partial": False}
+    assert (fingerprint({**recipe, **change}) == fingerprint(recipe)) is same
 
 
 def built(folder: Path, release: str) -> None:
