@@ -103,6 +103,9 @@ class Rewarding(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only
     """Also say the mean of the maximum of k rewards: pass@k, if rewards are 0 and 1."""
     advantages: Options | None = None
     """Also compute advantages, over all groups of the request."""
+    cache: CacheMode = "use"
+    """Whether verdicts and the answers of judges may come from memory. Of members that come one by one, the `cache` of
+    their requests unless their group says so."""
 
     def __post_init__(self) -> None:
         needs = self.advantages is not None and self.advantages.filters.overlong is not None
@@ -117,7 +120,6 @@ class GroupOptions(Rewarding, forbid_unknown_fields=True, frozen=True, kw_only=T
     """How groups are rewarded, and how the request is answered."""
 
     deadline_s: Annotated[float, msgspec.Meta(gt=0)] | None = None
-    cache: CacheMode = "use"
     explain: bool = False
     run_id: RunId | None = None
 

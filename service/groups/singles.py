@@ -29,7 +29,7 @@ from service.groups.scoring import GroupScorer
 from service.groups.single_records import Answer, Arrival, Claim, Plan, Records, Refused, Seen, Stored
 from service.scoring.engine import Engine, Scored
 from service.system_random import SYSTEM_RANDOM
-from service.wire import BatchRequest, Result, ScoreItem, Summary
+from service.wire import BatchRequest, CacheMode, Result, ScoreItem, Summary
 from verifiers.pace import Pace
 
 log = logging.getLogger("rewardline.groups")
@@ -101,7 +101,7 @@ class Singles:
         ungrouped = [at for at in range(len(batch.items)) if at not in members]
         ungrouped_batch = dataclasses.replace(batch, items=[batch.items[at] for at in ungrouped])
         async with asyncio.TaskGroup() as tasks:
-            waiting = {at: tasks.create_task(self._result(batch.items[at], at, batch.deadline)) for at in members}
+            waiting = {at: tasks.create_task(self._result(batch, at)) for at in members}
             scored = await self._engine.score(ungrouped_batch) if ungrouped else Scored([], Summary())
         for at, result in zip(ungrouped, scored.results, strict=True):
             result.id = at if batch.items[at].id is None else result.id
@@ -130,7 +130,7 @@ class Singles:
         yield list(enumerate(scored.results))
         yield scored.summary
 
-    async def groups_of(self, items: Sequence[ScoreItem]) -> list[list[int]]:
+    async def groups_of(self, items: Sequence[ScoreItem], cache: CacheMode) -> list[list[int]]:
         """The positions of the members of each group, if all of them are here. Groups of one name follow each other as
         they do when members come one by one; a member that belongs to none of them is with the last, which refuses it.
         """
@@ -139,18 +139,20 @@ class Singles:
         for at, item in enumerate(items):
             with contextlib.suppress(Refused):  # such a member is refused alone
                 if self._is_member(item):
-                    arrival = self._arrival(item, at)
+                    arrival = self._arrival(item, at, cache)
                     _enter(rolls.setdefault(arrival.name(0), []), arrival, at)
             await pace.keep()
         return [roll.positions for of_name in rolls.values() for roll in of_name]
 
-    async def whole(self, items: Sequence[ScoreItem], positions: Sequence[int], deadline: float) -> list[Result]:
+    async def whole(
+        self, items: Sequence[ScoreItem], positions: Sequence[int], cache: CacheMode, deadline: float
+    ) -> list[Result]:
         """The results of the members of one group, which have all come. `positions` are those in the job."""
         plan: Plan | None = None
         members: dict[str, Stored] = {}
         outcomes: list[str | Refused] = []
         for item, at in zip(items, positions, strict=True):
-            arrival = self._arrival(item, at)
+            arrival = self._arrival(item, at, cache)
             try:
                 plan = (plan or Plan.of(arrival)).joined(arrival)
                 members[arrival.key] = arrival.stored
@@ -178,18 +180,22 @@ class Singles:
         recipe = None if item.recipe is None else self._engine.book.recipes.get(item.recipe)
         return {} if recipe is None else recipe.group
 
-    def _arrival(self, item: ScoreItem, at: int | None = None, *, place: int = 0) -> Arrival:
-        """The member that an item is; `at` is its position in a job, `place` that in a request, by which those without a
-        name are in order.
-        """
-        unnamed = f"{place:06}/{secrets.token_hex(12)}" if at is None else f"#{at}"
-        return Arrival.of(item, self._usual(item), unnamed, at=at)
+    def _usual_of(self, item: ScoreItem, cache: CacheMode) -> Mapping[str, Any]:
+        """What the recipe and the request of an item say of its group."""
+        return self._usual(item) if cache == "use" else {"cache": cache, **self._usual(item)}
 
-    async def _result(self, item: ScoreItem, position: int, deadline: float) -> Result:
-        started = time.perf_counter()
+    def _arrival(self, item: ScoreItem, at: int, cache: CacheMode) -> Arrival:
+        """The member that the item at this position of a job is."""
+        return Arrival.of(item, self._usual_of(item, cache), f"#{at}", at=at)
+
+    async def _result(self, batch: BatchRequest, position: int) -> Result:
+        """The result of a member. Those of a request without a name are in its order."""
+        started, item = time.perf_counter(), batch.items[position]
         name = position if item.id is None else item.id
+        unnamed = f"{position:06}/{secrets.token_hex(12)}"
         try:
-            result = await self._member(self._arrival(item, place=position), deadline)
+            arrival = Arrival.of(item, self._usual_of(item, batch.cache), unnamed)
+            result = await self._member(arrival, batch.deadline)
         except Refused as refusal:
             result = _refusal(refusal)
         except RequestError as error:

@@ -36,7 +36,7 @@ from service.limits.admission import Admission
 from service.observe.access_log import CURRENT_REQUEST
 from service.scoring.engine import Engine
 from service.tenant import RUN, parted
-from service.wire import BatchRequest, Result, ScoreItem, ScoreRequest, Summary, decode_request
+from service.wire import BatchRequest, CacheMode, Result, ScoreItem, ScoreRequest, Summary, decode_request
 from verifiers.base import Verdict
 from verifiers.pace import together
 
@@ -60,10 +60,12 @@ _DEADLINE = Verdict.failed("deadline", "not judged before the job's deadline")
 class Groups(Protocol):
     """Rewards members of groups (`service.groups.singles`)."""
 
-    async def groups_of(self, items: Sequence[ScoreItem]) -> list[list[int]]:
+    async def groups_of(self, items: Sequence[ScoreItem], cache: CacheMode) -> list[list[int]]:
         """The positions of the members of each group."""
 
-    async def whole(self, items: Sequence[ScoreItem], positions: Sequence[int], deadline: float) -> list[Result]:
+    async def whole(
+        self, items: Sequence[ScoreItem], positions: Sequence[int], cache: CacheMode, deadline: float
+    ) -> list[Result]:
         """The results of the members of one group; `positions` are those in the job."""
 
 
@@ -192,7 +194,7 @@ class Runner:
         deadline_s = min(request.deadline_s or self._max_deadline_s, self._max_deadline_s)
         deadline = asyncio.get_running_loop().time() + deadline_s
         missing = record.missing()
-        groups = [] if self._groups is None else await self._groups.groups_of(request.items)
+        groups = [] if self._groups is None else await self._groups.groups_of(request.items, request.cache)
         members = {at for group in groups for at in group}
         wanted = set(missing)
         singles = [at for at in missing if at not in members]
@@ -223,7 +225,8 @@ class Runner:
                 await self._judge_alone(request, part.singles, deadline, record)
             if self._groups is not None:
                 rewarded = [
-                    self._groups.whole([request.items[at] for at in group], group, deadline) for group in part.groups
+                    self._groups.whole([request.items[at] for at in group], group, request.cache, deadline)
+                    for group in part.groups
                 ]
                 results = chain.from_iterable(await together(rewarded))
                 members = chain.from_iterable(part.groups)

@@ -125,7 +125,7 @@ async def compare(
         Unprocessable: they cannot be compared until the request is mended.
         NotJudged: one of them was in no comparison that could be read.
     """
-    fields = {"size": 2, "seed": None, **options_of(given, **_USUAL)}
+    fields = {"size": 2, "seed": None, "cache": options.cache, **options_of(given, **_USUAL)}
     named = options.fields()
     group = Group(
         responses=[_text_of(each.output) for each in body.response_objs],

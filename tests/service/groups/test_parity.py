@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NoReturn, cast
@@ -70,6 +71,47 @@ def test_compare_rewards_as_genrm_compare_does(judged: Served, grader: Grader) -
         assert reply.json()["rewards"] == pytest.approx(row["rewards"], abs=1e-9)
         assert "user: q" not in grader.prompts[-1]  # a question stands as it is
         assert reply.json()["metrics"] == pytest.approx({**row["metrics"], "dropped_comparisons": 0})
+
+
+@pytest.mark.parametrize("door", ["compare", "verify", "score", "jobs"])
+def test_a_judge_is_asked_again_where_the_request_takes_nothing_from_memory(
+    judged: Served, grader: Grader, door: str
+) -> None:
+    """Members that come one by one say so by the `cache` of their requests."""
+    name = f"again in {door}"
+    grader.answer = lambda sections: '{"score_1": 4, "score_2": 2, "ranking": 2}'
+    asked = {"input": [{"role": "user", "content": name}]}
+    responses = [
+        {"id": str(at), "output": [{"type": "message", "content": [{"type": "output_text", "text": "x" * at}]}]}
+        for at in (1, 2)
+    ]
+    tournament = {"method": "tournament", "tournament": {"rating": "scores", "orders": "one"}}
+
+    def post(cache: str, step: int) -> None:
+        options = {"cache": cache, "group": json.dumps({"size": 2, "wait_s": PATIENCE_S})}
+        fields = {"id": f"{name} {step}", "size": 2, "wait_s": PATIENCE_S, **tournament}
+        items = [{"verifier": "judge", "response": "x" * at, "prompt": name, "group": fields} for at in (1, 2)]
+        with httpx.Client(base_url=judged.url, timeout=PATIENCE_S) as client, ThreadPoolExecutor() as pool:
+            if door == "compare":
+                body = {"conversation_history": asked["input"], "response_objs": responses}
+                replies = [client.post(COMPARE, params=options, json=body)]
+            elif door == "verify":
+                rows = [{"responses_create_params": asked, "response": response} for response in responses]
+                replies = [*pool.map(lambda row: client.post(VERIFY, params=options, json=row), rows)]
+            else:
+                body = {"items": items, "cache": cache}
+                replies = [client.post(f"/v1/{door}", json=body)]
+                if door == "jobs":
+                    url = f"/v1/jobs/{replies[0].json()['job_id']}"
+                    replies.append(client.get(url, params={"wait_s": PATIENCE_S}))
+        assert {reply.is_success for reply in replies} == {True}, replies[-1].text
+
+    counts = []
+    for step, cache in enumerate(("use", "use", "off")):
+        before = grader.calls.total()
+        post(cache, step)
+        counts.append(grader.calls.total() - before)
+    assert counts == [2, 0, 2]
 
 
 def test_compare_has_no_number_for_what_the_judge_did_not_compare(judged: Served, grader: Grader) -> None:
@@ -166,7 +208,7 @@ def test_the_history_and_the_principle_of_compare_reach_the_judge() -> None:
     history = [{"role": "system", "content": "S"}, {"role": "user", "content": [{"type": "input_text", "text": "PX"}]}]
     responses = recorded("genrm_compare")[0]["response_objs"]
     body = {"conversation_history": history, "response_objs": responses, "principle": "Be kind."}
-    scorer, options = cast(GroupScorer, Playing()), cast(RequestOptions, SimpleNamespace(fields=dict))
+    scorer, options = cast(GroupScorer, Playing()), cast(RequestOptions, SimpleNamespace(fields=dict, cache="use"))
     with pytest.raises(Asked) as asked:
         asyncio.run(compare(scorer, msgspec.convert(body, Comparison), options, msgspec.UNSET, 0.0))
     params = asked.value.args[0]
