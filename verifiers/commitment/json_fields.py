@@ -57,7 +57,15 @@ def _object(text: str, start: int, end: int) -> Span | None:
 
 
 def _is_json(text: str) -> bool:
+    """Whether the text is an object of JSON, also with what models write in its strings: line breaks, and LaTeX's backslashes."""
     try:
-        return isinstance(json.loads(text), dict)
+        return isinstance(json.loads(_ESCAPE.sub(_whole_escape, text), strict=False), dict)
     except (ValueError, RecursionError):
         return False
+
+
+_ESCAPE = re.compile(r"\\.", re.DOTALL)
+
+
+def _whole_escape(match: re.Match[str]) -> str:
+    return match[0] if match[0][1] in '"\\/bfnrt' else f"\\{match[0]}"

@@ -13,6 +13,10 @@ _EMPHASIS = "*`_•∴→⇒⟹➜➔➡✓✔✅☑\ufe0f"
 _LEADS = ("=> ", "-> ", "# ")
 """Arrows before an answer, and the mark of a heading that is the answer."""
 _QUOTES = {'"': '"', "“": "”", "„": "“”", "«": "»", "»": "«", "「": "」", "『": "』", "‹": "›", "‘": "’"}
+_ESCAPED = '\\"'
+"""A quote inside a string of JSON."""
+_CLOSING_QUOTES = frozenset('"”’»』」')
+_STOPS = frozenset(".!?。！？")
 _MATH_QUOTES = (("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]"))
 _ENDS_IN_DOTS = re.compile(r"\d\.\.\.$")
 """Digits that continue: `0.333...`."""
@@ -51,11 +55,18 @@ def trim(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _unquoted(text: str, start: int, end: int) -> tuple[int, int]:
-    """The span without the only pair of quotes around all of it."""
+    """The span without the only pair of quotes around all of it, and without a quote that ends what began before it."""
+    if end - start > 2 * len(_ESCAPED) and text.startswith(_ESCAPED, start):
+        last = text.find(_ESCAPED, start + 1, end)
+        return (start + len(_ESCAPED), last) if last + len(_ESCAPED) == end else (start, end)
     closing = _QUOTES.get(text[start]) if end - start > 2 else None
-    if closing is None or text[end - 1] not in closing or text.find(text[end - 1], start + 1, end) < end - 1:
-        return start, end
-    return start + 1, end - 1
+    if closing is not None and text[end - 1] in closing:
+        is_pair = text.find(text[end - 1], start + 1, end) == end - 1
+        return (start + 1, end - 1) if is_pair else (start, end)
+    # `"reasoning": "... The answer is 2.", "answer": "2"`, and no inches: 2"
+    if end - start > 2 and text[end - 1] in _CLOSING_QUOTES and text[end - 2] in _STOPS:
+        end -= text.count(text[end - 1], start, end) == 1
+    return start, end
 
 
 def unwrap(text: str, start: int, end: int) -> tuple[int, int]:

@@ -159,8 +159,11 @@ def _tells_another(sentence: Sentence, stop: int) -> bool:
         turns = [cue for cue in sentence.cues if cue.kind is Kind.BUT and 0 < cue.first < stop - 1]
         indices = {cue.first for cue in turns if sentence.shown(cue.first - 1, cue.first) == "."}
         return bool(indices) and all(sentence.words[cue.first].text in _concessions() for cue in turns)
-    is_turn = any(cue.kind in _TURNS and cue.first != stop - 1 for cue in sentence.cues)
-    return not is_turn and successor.isalpha() and sentence.ends_in(stop - 1, Kind.IS, Kind.HAS) is not None
+    if any(cue.kind in _TURNS and cue.first != stop - 1 for cue in sentence.cues) or not successor.isalpha():
+        return False
+    # "There is no doubt about it", but not: "That is false in general".
+    is_judgement = sentence.words[stop - 1].text in single(Kind.BAD)
+    return not is_judgement and sentence.ends_in(stop - 1, Kind.IS, Kind.HAS) is not None
 
 
 _TURNS = frozenset([Kind.ANSWER, Kind.BUT, Kind.BACK])

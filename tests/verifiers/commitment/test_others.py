@@ -205,6 +205,9 @@ def test_the_choice_of_the_task_in_brackets_is_no_second_answer(text: str, verdi
     "text, reference, score",
     [
         ("Yes, some patients have no illness.", "yes", 1.0),
+        ("Yes, that is false in general.", "yes", 0.0),
+        ("Yes, the claim is wrong since 3 is odd.", "yes", 0.0),
+        ("No, it is true for all n.", "no", 0.0),
         ("Yes, there is no doubt about it.", "yes", 1.0),
         ("Yes, but the answer is no.", "yes", 0.0),
         ("Yes, no it isn't.", "yes", 0.0),
@@ -263,3 +266,25 @@ def test_a_formula_stands_as_the_words_above_it_say(lead: str, score: float, fou
 )
 def test_plain_forms_of_answers_are_read(verifier: str, text: str, reference: str, score: float, found: Found) -> None:
     assert found.judge(verifier, text, reference=reference).score == score
+
+
+_LATEX = r"\( 15 + 6 = 21 \)"
+
+
+@table(
+    "text, reference, score",
+    [
+        ('{\n"reasoning": "6 - 4,\nso 2.\nThe correct answer is 2.",\n"answer": "2"\n}', "2", 1.0),
+        ('{\n"reasoning": "6 - 4,\nso 2.\nThe correct answer is 2.",\n"answer": "2"\n}', "3", 0.0),
+        (f'```json\n{{"reasoning": "The answer is {_LATEX} ft.", "answer": "21"}}\n```', "21", 1.0),
+        (f'```json\n{{"reasoning": "{_LATEX}", "answer": "22"}}\n```', "21", 0.0),
+        ('{"reasoning": "a\nb", "answer": "2" or "3"}', "3", 0.0),
+        ('{"reasoning": "a\nb\nc, "answer": "\\"5\\""\n}\n\nThat is all.', "5", 1.0),
+        ('He wrote "so the answer is 5."', "5", 1.0),
+        ('The answer is 5."', "5", 1.0),
+        ('The answer is 5 or 6."', "5", 0.0),
+    ],
+)
+def test_answers_stand_in_json_as_models_write_it(text: str, reference: str, score: float, found: Found) -> None:
+    """With line breaks and LaTeX's backslashes in its strings, which JSON does not allow, or with a quote that was never opened."""
+    assert found.judge("numeric", text, reference=reference).score == score
