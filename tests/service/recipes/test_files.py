@@ -41,7 +41,10 @@ ROUTES = "recipes:\n  mine:\n    checks: [{verifier: math}]\nroutes:\n"
         ),
         (RECIPE + "    - {verifier: math, params: {abs_tol: x}}", "recipes.mine.checks.0.params.abs_tol"),
         (RECIPE + "    - {verifier: math}\n    - {verifier: math}", "two checks are called 'math'"),
-        (RECIPE + "    - {verifier: math}\n    watch:", "watch is empty: write {} to watch the rewards, or leave it out"),
+        (
+            RECIPE + "    - {verifier: math}\n    watch:",
+            "watch is empty: write {} to watch the rewards, or leave it out",
+        ),
         (
             RECIPE + "    - {verifier: math, gate: {after: length, below: 1}}",
             "its gate is after 'length', which is not a check",
