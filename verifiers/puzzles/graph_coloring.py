@@ -154,7 +154,9 @@ def _in_lines(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
     offers: list[Offer[Coloring]] = []
     block: dict[str, str] = {}
     first = start = last = 0
-    for piece in re.split(r"(\n|[,;](?=\s))", text):
+    # `B is blue and C is green`, but not the vertex `Trinidad and Tobago`.
+    parting = _PARTING if any(" and " in name for name in names) else _PARTING_BY_AND
+    for piece in parting.split(text):
         assigned = _assigned(piece, puzzle_, names) if len(piece) <= 200 else None
         if assigned is not None:
             vertex, color = assigned
@@ -162,7 +164,7 @@ def _in_lines(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
             # `A: red, A: blue`
             block[vertex] = color if block.get(vertex, color) == color else _TWICE
             last = start + len(piece)
-        elif piece.strip(" \t,;") not in ("", "\n", "and"):
+        elif piece.strip(" \t\n,;") not in ("", "and"):
             # Other words end a block: `A: red, B: blue. Check: …`
             if block:
                 offers.append(Offer(first, last, block))
@@ -171,6 +173,10 @@ def _in_lines(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
     if block:
         offers.append(Offer(first, last, block))
     return offers
+
+
+_PARTING = re.compile(r"(\n|[,;](?=\s))")
+_PARTING_BY_AND = re.compile(r"(\n|[,;](?=\s)|\sand\s)")
 
 
 def _assigned(piece: str, puzzle_: _Puzzle, names: set[str]) -> tuple[str, str] | None:

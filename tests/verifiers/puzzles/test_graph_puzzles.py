@@ -80,6 +80,30 @@ def test_graphs_that_cannot_be_colored(reference: Any, reason: str) -> None:
     assert (verdict.score, verdict.reason) == (None, reason)
 
 
+@table(
+    ("text", "expected"),
+    [
+        ("A is red, B is blue and C is red.", 1.0),
+        ("A is red and B is blue and C is red.", 1.0),
+        ("A: red, B: blue, and C: red", 1.0),
+        ("A is red, B is blue and C is blue.", 0.0),
+        ("A is red, B is blue and A is blue, C is red.", 0.0),
+        ("A is red or blue, B is blue and C is red.", 0.0),
+        ("A is red and B is not red and C is red.", 0.0),
+        ("A is red, B is blue.", 0.0),
+    ],
+)
+def test_and_joins_what_is_colored(text: str, expected: float) -> None:
+    states = {"edges": ["A-B", "B-C"], "colors": ["red", "blue"]}
+    assert score("graph_coloring", text, states) == expected
+
+
+def test_a_vertex_may_have_and_in_its_name() -> None:
+    states = {"edges": ["Chad-Trinidad and Tobago"], "colors": ["red", "blue"]}
+    assert score("graph_coloring", "Chad is red, Trinidad and Tobago is blue", states) == 1.0
+    assert score("graph_coloring", "Chad is red, Trinidad and Tobago is red", states) == 0.0
+
+
 def test_names_of_colors_are_free_where_only_their_number_is_given() -> None:
     states = {"edges": ["New York-Ohio", "Ohio-Utah"], "num_colors": 2}
     assert score("graph_coloring", "New York: red\nOhio: blue\nUtah: Red", states) == 1.0
