@@ -5,7 +5,6 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from service.observe.audit_log.records import stored_record
 from service.prompts.stored_files import files, rows_beside, with_rows
 
 
@@ -45,7 +44,7 @@ class Shown:
             new = records.with_suffix(".new")
             with new.open("wb") as out:
                 for row in with_rows(path, source, damaged):
-                    out.write(json.dumps(stored_record(row), ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+                    out.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
             new.replace(records)  # a search may read the old one
             shown = path if damaged else records
             self.damaged += damaged
