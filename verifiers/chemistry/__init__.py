@@ -33,7 +33,7 @@ _REFERENCE_ALONE = replace(_GRADE, time_limit_s=1.0)
 
 class Chemistry(Verifier[ChemistryParams]):
     name = "chemistry"
-    version = "13"
+    version = "14"
     params = ChemistryParams
     summary = "The chemical formula, equation, molecule (SMILES, by RDKit) or name is the reference"
     concurrency = None

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from verifiers.commitment.contrasts import joins
 from verifiers.commitment.cues import Cue, Kind, adverbs, alone, listed
+from verifiers.commitment.glance import ends_with
 from verifiers.commitment.spans import Span
 from verifiers.commitment.stance import Sentence, Stance, sentence_at
 from verifiers.commitment.wording import places
@@ -37,8 +38,19 @@ def announcements(text: str, start: int, end: int) -> list[Announcement]:
         if sentence is None or index >= sentence.end:
             sentence = sentence_at(text, index, start, end)
         if (announcement := _announcement(sentence, index, end)) is not None:
-            found.append(announcement)
+            is_led = announcement.stance is Stance.ANNOUNCED and _is_example(text, start, announcement.start)
+            found.append(announcement._replace(stance=Stance.SUPPOSED) if is_led else announcement)
     return found
+
+
+def _is_example(text: str, start: int, end: int) -> bool:
+    """Whether the words before an announcement give it as an example: "for example: Answer: 12", 例如【答案】A."""
+    head = text[max(start, end - _MAX_LEAD_CHARS) : end].rstrip(_LEADS)
+    return ends_with(head, Kind.IF)
+
+
+_LEADS = " \n*_#>:：([{【「“\"'"
+_MAX_LEAD_CHARS = 40
 
 
 def _announcement(sentence: Sentence, index: int, end: int) -> Announcement | None:

@@ -16,7 +16,7 @@ from verifiers.commitment.announce import announcements
 from verifiers.commitment.behind import is_taken_back, replacement
 from verifiers.commitment.boxes import read_boxes
 from verifiers.commitment.byname import name_of, puts_in_place, verdict_on
-from verifiers.commitment.cues import Kind, cues, kinds, listed, words
+from verifiers.commitment.cues import Cue, Kind, adverbs, cues, kinds, listed, words
 from verifiers.commitment.extraction import Mentioned
 from verifiers.commitment.glance import ends_with
 from verifiers.commitment.hashes import read_hashes
@@ -233,6 +233,8 @@ def _entry(text: str, values: Values) -> Names | None:
     names = values.named(entry["label"]) if entry else None
     if not entry or not names or (entry["noun"] and not (entry["sign"] and ends_with(entry["noun"], Kind.NOUN))):
         return None
+    if entry["label"].isdigit() and entry["sign"] == ":" and entry["text"][0].isdigit():
+        return None  # a ratio, or a time: 3:15
     if entry["label"].islower() and (entry["sign"] or "").endswith((")", "]")):
         return None  # the sign of a copyright: (c)2024
     remainder = Sentence(entry["text"], 0, len(entry["text"]), "")
@@ -249,20 +251,56 @@ def _entry(text: str, values: Values) -> Names | None:
 
 
 def _is_unsettled(remainder: Sentence) -> bool:
-    """Whether the words behind a label leave it open or speak against it: "not this one", "it may be"; not "the box is not big enough"."""
-    kinds_behind = {cue.kind for cue in remainder.cues if cue.kind not in _AGAINST or cue.first <= _MAX_SUBJECT_WORD}
-    speaks_of_it = not kinds_behind.isdisjoint(_PRO_FORMS) and not remainder.kinds.isdisjoint(_AGAINST)
-    return speaks_of_it or not kinds_behind.isdisjoint(_UNSETTLED)
+    """Whether the words behind a label leave it open or speak against it: "not this one", "it may be", "wrong"; not "the box is not big
+    enough" or "no change in mass", which are texts of options.
+    """
+    against = [cue for cue in remainder.cues if cue.kind in _AGAINST]
+    # The "no" of "No change in mass" begins no correction.
+    spans = {(cue.first, cue.stop) for cue in against if cue.first <= _MAX_SUBJECT_WORD}
+    if any(cue.kind in _LEFT_OPEN and (cue.first, cue.stop) not in spans for cue in remainder.cues):
+        return True
+    return any(
+        _speaks_of_option(remainder, cue) or (cue.first <= _MAX_SUBJECT_WORD and _is_all(remainder, cue))
+        for cue in against
+    )
 
 
-_CLOSED = (
-    r"\s?[)\]](?:[*_]{0,3}\s?[.:,，：、．])?[*_]{0,3}\s*|[*_]{0,3}\s?(?:[：、．，]|[.:,](?=[*_]{0,3}\s))[*_]{0,3}\s*"
-)
+def _is_all(remainder: Sentence, against: Cue) -> bool:
+    """Whether a word against something is all that its clause says, of this or that: "wrong, because …", "not quite", "not this one"."""
+    index = against.stop
+    if remainder.words[index - 1].text in listed("of"):
+        return False  # "None of the above"
+    while index < len(remainder.words) and remainder.words[index].text in adverbs():
+        index += 1
+    is_over = remainder.ends(index) or remainder.begins(index, *_PARTS)
+    return is_over or remainder.words[index].text in listed("pronouns") or remainder.begins(index, Kind.THE)
+
+
+def _speaks_of_option(remainder: Sentence, against: Cue) -> bool:
+    """Whether a word against something speaks of the option itself: "not this one", "it is wrong", "gravity is not the answer"."""
+    verbs = {(cue.first, cue.stop) for cue in remainder.cues if cue.kind is Kind.IS}
+    return any(
+        cue.kind in _NAMES_OPTION
+        or (cue.kind in _PRAISE and against.first <= cue.first <= against.stop)
+        or (
+            cue.kind in _PRO_FORMS
+            and (cue.first, cue.stop) not in verbs
+            and (
+                cue.first <= _MAX_SUBJECT_WORD or (against.first <= _MAX_SUBJECT_WORD and cue.first <= against.stop + 1)
+            )
+        )
+        for cue in remainder.cues
+    )
+
+
+_CLOSED = r"\s?[)\]](?:[*_]{0,3}\s?[.:,，：、．])?[*_]{0,3}\s*|[*_]{0,3}\s?(?:[：、．，]|[.:,](?=[*_]{0,3}[^!-')-~])|:(?=\d))[*_]{0,3}\s*"
 _LABELLED = re.compile(
     rf"[*_]{{0,3}}(?:(?P<noun>[^\W\d_]{{2,12}})\s?)?[(\[]?\s?(?P<label>[^\W_])"
     rf"(?:(?P<sign>{_CLOSED})|\s+)(?P<text>\S.*?)[*_]{{0,3}}"
 )
-_PRO_FORMS = frozenset([Kind.IT, Kind.ANSWER, Kind.NOUN, Kind.LABEL, Kind.RIGHT, Kind.FITS, Kind.CHOOSE])
+_NAMES_OPTION = frozenset([Kind.ANSWER, Kind.NOUN, Kind.LABEL])
+_PRAISE = frozenset([Kind.RIGHT, Kind.FITS])
+_PRO_FORMS = frozenset([Kind.IT, Kind.CHOOSE])
 _MAX_SUBJECT_WORD = 1
 _UNSETTLED = kinds("not bad doubt maybe if said or wrong no but except")
 _FIELD_KEY = r'"(?:final_?)?(?:answer|choice|option|label|letter)"\s{0,4}:\s{0,4}'
@@ -1041,7 +1079,8 @@ class _Reader:
             named_lines = list(takewhile(bool, (values.named(line[0].strip()) for line in lines)))
             if len(named_lines) == len(lines):
                 return self._found(frozenset().union(*(each for each in named_lines if each)), "line", lines[-1].span())
-        for index, position in ((-1, -2), (0, 1)):
+        ends = ((-1, -2), (0, 1))
+        for index, position in ends[::-1] if len(lines) > 1 and _heads_explanation(lines[1][0]) else ends:
             if (
                 not lines
                 or (names := values.named(lines[index][0].strip())) is None
@@ -1052,6 +1091,8 @@ class _Reader:
             other = values.named(lines[position][0].strip()) if len(lines) > 1 else None
             if other is not None and other != names:
                 return Commitment(None, "conflicting_answers", "line")
+            if _are_entries(*(line[0].strip() for line in (lines[:2] if index == 0 else lines[-2:]))):
+                continue
             offer = Offer(names, lines[index].span(), self._sentence_at(lines[index].start()), 2, "line")
             if names and self._is_unmade(offer):
                 return Commitment(None, "conflicting_answers", "line")
@@ -1188,6 +1229,24 @@ class _Reader:
         return none
 
 
+def _heads_explanation(line: str) -> bool:
+    """Whether a line is nothing but the heading of an explanation: 解析："""
+    phrase = words(line) if len(line) <= _MAX_LINE_CHARS and line.rstrip(" *_").endswith((":", "：")) else []
+    return any(cue.kind in _EXPLAINS and cue.first == 0 and cue.stop >= len(phrase) - 1 for cue in cues(phrase))
+
+
+_EXPLAINS = frozenset([Kind.EXPLAINS, Kind.BECAUSE])
+
+
+def _are_entries(line: str, successor: str = "") -> bool:
+    """Whether two lines are an option and the next one, or its label alone, where the text stops within the list of options."""
+    if max(len(line), len(successor)) > _MAX_LINE_CHARS:
+        return False
+    entry, following = _LABELLED.fullmatch(line), _LABELLED.fullmatch(successor)
+    label = following["label"] if following and following["sign"] else successor.strip("()[].:：*_ ")
+    return bool(entry and entry["sign"] and len(label) == 1 and ord(label) == ord(entry["label"]) + 1)
+
+
 _VERDICTS = frozenset([Kind.YES, Kind.NO])
 _LINE = re.compile(r"[^\n]+")
 _ALNUM = re.compile(r"[^\W_]")
@@ -1196,6 +1255,7 @@ _CHOICES = frozenset([Kind.CALLED, Kind.ANSWER])
 _MODAL = frozenset([Kind.MAYBE, Kind.ALSO])
 _VERBS_OF_RELATIVE = 2
 _AGAINST = frozenset([Kind.NOT, Kind.WRONG, Kind.BAD, Kind.NO])
+_LEFT_OPEN = _UNSETTLED - _AGAINST
 _PARTS = frozenset([Kind.BECAUSE, Kind.BUT, Kind.SO])
 _BEGINS = frozenset([Kind.SO, Kind.THE, Kind.RIGHT])
 _CLOSING = frozenset(')]*_"”$')

@@ -113,7 +113,9 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
         return NO_OFFERS if counted is None else Offers((counted,))
     if _is_one_of_a_list(text, start, end, last):
         return Offers(offers, "conflicting_answers")
-    return Offers(_whole(text, start, end, offers))
+    offers = _whole(text, start, end, offers)
+    is_more = offers[-1] is not last and _is_led_on(text, offers[-1].end, end)
+    return NO_OFFERS if is_more else Offers(offers)
 
 
 def _before_name(text: str, start: int, end: int, last_digit: int | None) -> int | None:
@@ -284,6 +286,11 @@ def _goes_on(text: str, index: int, end: int) -> bool:
         return True
     if text.startswith("\\", index, end):
         return text[index + 1 : index + 2] not in _NO_COMMANDS and not command_at(text, index).startswith(_NO_FACTORS)
+    return _is_led_on(text, index, end)
+
+
+def _is_led_on(text: str, index: int, end: int) -> bool:
+    """Whether words make a number a part of a larger or an open one: "12 squared", 6万余."""
     return begins_with(text, index, min(end, index + _MAX_BEHIND_CHARS), Kind.MADE, Kind.LIMIT)
 
 

@@ -31,6 +31,10 @@ _STRUCK = re.compile(
 _MAY_HIDE = Scan(r"~~|</(?:s|del>)|<!--| hidden|style=|color\{white\}|\[/|\\(?:if|sout|hcancel|enclose)|\{comment\}")
 """What struck-out or hidden text holds; most texts have none of it. `<s>` at the start of a line may be a chat token; `~` is
 a space in LaTeX and a tone in chats."""
+_END_OF_MESSAGE = re.compile(
+    r"</s>|<(?:eo[a-z]{1,2}|end_of_[a-z]{2,12})>|<[|｜](?:im_end|eot_id|end[_▁]?of[_▁]?(?:text|turn|sentence))[|｜]>"
+)
+"""The tokens behind a message, by which a model that runs on begins another one: `<eoa>`, `<|im_end|>`, `<end_of_turn>`."""
 _STEP = r"(?m)^(?P<label>[*_]{0,2}(?:Action[ \d]{0,3}:[*_ ]{0,3})?)"
 _CALLED = r"(?:\w{0,12}?(?i:answer|finish)\((?:\w{1,12}=)?(?=[\"'\dA-Z$\\−-])|(?:[Ff]inish|Answer)\[)"
 _GIVEN = r"(?P<quote>[\"']?)(?P<value>[^()\[\]\n]{1,400}?)(?P=quote)[)\]](?=[.*_]{0,3}[^\S\n]*$)"
@@ -41,6 +45,10 @@ _CALL = re.compile(_STEP + _CALLED + _GIVEN)
 def _as_line(call: re.Match[str]) -> str:
     lead = "Answer:".rjust(call.start("value") - call.end("label"))
     return call["label"] + lead + call["value"] + " " * (call.end() - call.end("value"))
+
+
+def _as_end(token: re.Match[str]) -> str:
+    return "\n".ljust(len(token[0]))
 
 
 def without_struck(text: str) -> str:
@@ -58,11 +66,13 @@ def without_html(text: str) -> str:
 
     These are pairs of tags with content, and line breaks. Other tags may be the subject of the text, or inequalities.
     Struck-out text (`without_struck`), indices and powers (`<sub>`, `<sup>`) stay as they are: their tags carry
-    meaning. A call that gives an answer becomes an answer line.
+    meaning. A call that gives an answer becomes an answer line, and a token that ends a message the end of a line.
     """
     if "nswer(" in text or "inish(" in text or "nswer[" in text or "inish[" in text:
         text = _CALL.sub(_as_line, text)
     first = text.find("<")
+    if first >= 0 and "<|im_start|>" not in text:  # which names the part of the message behind it
+        text = _END_OF_MESSAGE.sub(_as_end, text)
     if first < 0 or _MAY_BE.search(text, first, text.rfind(">") + 1) is None:
         return text
     pieces: list[str] = []

@@ -42,6 +42,7 @@ _ANGLED = r"bos|eo[a-z]{1,2}|pad|unk|[a-z]{2,12}_of_[a-z]{2,12}"
 _CHAT_TOKEN = re.compile(rf"(?:{_BARRED}|</?s>|<(?:{_ANGLED})>|\[(?:PAD|[BE]OS)\])")
 """A token of a chat template at the end of a text, by its form: `<|im_end|>`, `<｜end▁of▁sentence｜>`, `<eos>`, `<eoa>`."""
 _OPENINGS = {">": "<", "]": "["}
+_FULL_STOPS = ".。"
 _MAX_TOKEN_CHARS = 48
 _MAX_CHAT_TOKENS = 100_000
 
@@ -163,10 +164,11 @@ def _behind_thought_tokens(text: str, start: int) -> int | None:
 def _without_chat_tokens(text: str, start: int, end: int) -> int:
     for _ in range(_MAX_CHAT_TOKENS):
         _, end = strip(text, start, end)
-        if start == end or (opening := _OPENINGS.get(text[end - 1])) is None:
+        stop = end - (start < end and text[end - 1] in _FULL_STOPS)
+        if start >= stop or (opening := _OPENINGS.get(text[stop - 1])) is None:
             break
-        at = text.rfind(opening, max(start, end - _MAX_TOKEN_CHARS), end)
-        if at < 0 or _CHAT_TOKEN.fullmatch(text, at, end) is None:
+        at = text.rfind(opening, max(start, stop - _MAX_TOKEN_CHARS), stop)
+        if at < 0 or _CHAT_TOKEN.fullmatch(text, at, stop) is None:
             break
         end = at
     return end

@@ -1080,6 +1080,8 @@ class Sentence:
         ]
         # The "be" of "that could not be folded is" belongs to the denial.
         verbs = verbs[1:] if len(verbs) > 1 and verbs[0] == cue.stop else verbs
+        if len(verbs) == 1 and self.words[verbs[0] - 1].text in listed("attributive"):
+            return True  # 不属于罗马法的是D
         pronouns = [at for at in range(1, cue.first) if self.words[at].text in listed("relatives")]
         start = self.past_cue(0, Kind.SO)
         if len(verbs) != 1 or not pronouns or not self.begins(start, Kind.THE):

@@ -85,7 +85,7 @@ _EXTRACTION_FIELDS = set(ExtractionParams.model_fields)
 
 class Expression(Verifier[ExpressionParams]):
     name = "expression"
-    version = "27"
+    version = "28"
     params = ExpressionParams
     summary = "The expression or quantity with a unit that is the answer evaluates to the reference"
     uses_prompt = True

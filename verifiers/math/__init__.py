@@ -31,7 +31,7 @@ __all__ = ["EXAMPLES", "Math", "MathParams", "create"]
 
 class Math(Verifier[MathParams]):
     name = "math"
-    version = "41"
+    version = "42"
     params = MathParams
     summary = "The final answer equals the reference: numbers, expressions, sets, intervals, equations, words"
     concurrency = None

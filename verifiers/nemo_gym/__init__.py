@@ -79,7 +79,7 @@ class NeMoGymParams(Params):
 
 class NeMoGym(Verifier[NeMoGymParams]):
     name = "nemo_gym"
-    version = "10"
+    version = "11"
     params = NeMoGymParams
     summary = "As NeMo-Gym's resources server of a name judges its rows, where no other verifier does"
     uses_prompt = True

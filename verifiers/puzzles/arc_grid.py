@@ -16,7 +16,7 @@ from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules,
 
 class ArcGrid(PuzzleVerifier[PuzzleParams]):
     name = "arc_grid"
-    version = "20"
+    version = "21"
     params = PuzzleParams
     summary = "A grid of digits equals the reference grid (ARC-AGI, 1D-ARC, Re-ARC)"
 

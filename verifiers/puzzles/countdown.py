@@ -38,7 +38,7 @@ class CountdownParams(PuzzleParams):
 
 class Countdown(PuzzleVerifier[CountdownParams]):
     name = "countdown"
-    version = "22"
+    version = "23"
     params = CountdownParams
     summary = "An arithmetic expression of the given numbers, each used once, that equals the target (also the 24 game)"
 

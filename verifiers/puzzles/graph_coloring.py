@@ -19,7 +19,7 @@ from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules,
 
 class GraphColoring(PuzzleVerifier[PuzzleParams]):
     name = "graph_coloring"
-    version = "20"
+    version = "21"
     params = PuzzleParams
     summary = "A colouring of a graph's vertices with the given colours in which no edge has two ends of one colour"
 

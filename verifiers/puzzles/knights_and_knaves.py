@@ -30,7 +30,7 @@ from verifiers.puzzles.statements import Statement
 
 class KnightsAndKnaves(PuzzleVerifier[PuzzleParams]):
     name = "knights_and_knaves"
-    version = "20"
+    version = "21"
     params = PuzzleParams
     summary = "Who is a knight and who a knave: equal to the solution, or in agreement with all that was said"
 

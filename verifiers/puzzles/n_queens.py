@@ -19,7 +19,7 @@ from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules,
 
 class NQueens(PuzzleVerifier[PuzzleParams]):
     name = "n_queens"
-    version = "20"
+    version = "21"
     params = PuzzleParams
     summary = "A placement of n queens that attack each other nowhere and keeps the queens that were given"
 

@@ -35,7 +35,7 @@ class ShortestPathParams(PuzzleParams):
 
 class ShortestPath(PuzzleVerifier[ShortestPathParams]):
     name = "shortest_path"
-    version = "20"
+    version = "21"
     params = ShortestPathParams
     summary = "A path of a graph or a grid maze from start to goal that is valid and as short as possible"
 

@@ -24,7 +24,7 @@ from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules,
 
 class Sudoku(PuzzleVerifier[PuzzleParams]):
     name = "sudoku"
-    version = "20"
+    version = "21"
     params = PuzzleParams
     summary = "A completed sudoku that keeps the givens and breaks no rule (4x4 to 25x25)"
 

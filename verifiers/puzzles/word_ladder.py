@@ -31,7 +31,7 @@ class WordLadderParams(PuzzleParams):
 
 class WordLadder(PuzzleVerifier[WordLadderParams]):
     name = "word_ladder"
-    version = "20"
+    version = "21"
     params = WordLadderParams
     summary = "A ladder of dictionary words from one word to another, one letter changed at each step"
 

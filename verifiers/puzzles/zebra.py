@@ -34,7 +34,7 @@ class ZebraParams(PuzzleParams):
 
 class Zebra(PuzzleVerifier[ZebraParams]):
     name = "zebra"
-    version = "20"
+    version = "21"
     params = ZebraParams
     summary = "A table of houses and their attributes equals the solution, as a whole or by its cells (ZebraLogic)"
 

@@ -63,7 +63,7 @@ EXTRACT = WorkerTask("verifiers.reasoning_gym", "extract_in_worker", time_limit_
 
 class ReasoningGym(Verifier[ReasoningGymParams]):
     name = "reasoning_gym"
-    version = "12"
+    version = "13"
     params = ReasoningGymParams
     summary = "An answer to a task of reasoning-gym, by that library's own scorer in a box; from a list of safe tasks"
     chunk_items: ClassVar[int] = 16

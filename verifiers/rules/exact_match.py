@@ -36,7 +36,7 @@ class ExactMatchParams(commitment.ExtractionParams):
 
 class ExactMatch(Verifier[ExactMatchParams]):
     name = "exact_match"
-    version = "18"
+    version = "19"
     params = ExactMatchParams
     summary = "The whole text, its last line or its extracted answer equals the reference exactly"
 

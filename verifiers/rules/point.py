@@ -73,7 +73,7 @@ class PointParams(commitment.ExtractionParams):
 
 class Point(Verifier[PointParams]):
     name = "point"
-    version = "18"
+    version = "19"
     params = PointParams
     summary = "The one committed point lies in a reference box, or is graded by its distance to a reference point"
 

@@ -61,7 +61,7 @@ class RegexParams(commitment.ExtractionParams):
 
 class Regex(Verifier[RegexParams]):
     name = "regex"
-    version = "20"
+    version = "21"
     params = RegexParams
     summary = "The whole text, its last line or its extracted answer fully matches the reference pattern"
     concurrency = None

@@ -44,7 +44,7 @@ class RegressionParams(commitment.ExtractionParams):
 
 class Regression(Verifier[RegressionParams]):
     name = "regression"
-    version = "30"
+    version = "31"
     params = RegressionParams
     summary = "The one committed number, graded by its distance to the reference"
 

@@ -87,7 +87,7 @@ class DetectionParams(commitment.ExtractionParams):
 
 class Detection(Verifier[DetectionParams]):
     name = "detection"
-    version = "18"
+    version = "19"
     params = DetectionParams
     summary = "Boxes and labels against reference boxes: F1, mean IoU, COCO and VOC AP, GIoU, ROLL's shaped reward"
 

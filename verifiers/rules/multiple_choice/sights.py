@@ -65,7 +65,11 @@ _BETWEEN_PIECES: Final = "*_$"
 
 def _small(text: str) -> str:
     """The text as it is compared, with each letter in its place: without case, and with the е that may be written for ё."""
-    return caseless(text) if text.isascii() else caseless(text).replace("ё", "е")
+    return caseless(text) if text.isascii() else caseless(text).translate(_PLAIN_SIGNS)
+
+
+_PLAIN_SIGNS: Final = {0xFF01 + n: 0x21 + n for n in range(94)} | {ord("ё"): "е"}
+"""Full-width signs, which forms of texts do not have."""
 
 
 def _has_between(required: str, between: str) -> bool:
@@ -245,12 +249,16 @@ _OPEN, _CLOSE = re.compile(r"[(\[{<]\s?"), re.compile(r"\s?[)\]}>]")
 _MAX_RUN: Final = 26
 
 _SMALL: Final = r"[(\[{<:]\s?[a-z]\b|\b[a-z](?:\b[.)\]!]|\s*(?:\n|$|is\b))"
+_LISTED: Final = r"\b[a-j]\s?[,;/&?]|[,;/&?]\s?(?:[a-z]{1,5}\s)?[b-hj]\b|\b[a-j]\s[a-z]{1,5}\s[a-j]\b"
+"""A small letter beside a sign of a list, or two of them with a word between them: "a, c", "a and c"."""
 _EDGE: Final = r"(?:\b|_)"
 _SHORT: Final = ("[A-Z]", "[A-Z]|[0-9]{1,2}", "[A-Za-z]|[0-9]{1,2}")
 _SHORT_NUMBER: Final = re.compile(r"[0-9]{2}")
 _SCANS: Final = {
     (letters, is_run): Scan(
-        "(?m)" + (rf"{_EDGE}[A-Z]{{2,26}}{_EDGE}|" if is_run else "") + rf"{_EDGE}(?:{letters}){_EDGE}|{_SMALL}"
+        "(?m)"
+        + (rf"{_EDGE}[A-Z]{{2,26}}{_EDGE}|" if is_run else "")
+        + rf"{_EDGE}(?:{letters}){_EDGE}|{_SMALL}|{_LISTED}"
     )
     for letters in _SHORT
     for is_run in (False, True)
@@ -325,6 +333,14 @@ class Labels:
             shadow = text.encode("ascii", "replace")
             position = 0
             while (span := self._scan.find(shadow, position)) is not None:
+                if listed := _LIST_PART.fullmatch(text, *span):
+                    for name in ("first", "head", "last"):
+                        if listed[name] in self._small:
+                            yield listed.start(name), 3, listed.end(name)
+                    position = max(
+                        listed.start("last"), listed.end("first")
+                    )  # what stands behind may be of the list, too
+                    continue
                 order = self._order(text[slice(*span)])
                 if order is not None:
                     yield span[0], order, span[1]
@@ -349,6 +365,11 @@ class Labels:
             return 0 if self._letters.issuperset(bare) else None
         letter = sight_text[-1] if sight_text[0] in "([{<:" else sight_text[0]
         return 3 if letter in self._small else None
+
+
+_LIST_PART: Final = re.compile(
+    r"(?P<first>[a-z])\s?[,;/&、，]|(?:(?P<head>[a-z])\s[a-z]{1,5}\s|[,;/&、，]\s?(?:[a-z]{1,5}\s)?)(?P<last>[a-z])"
+)
 
 
 def _all(text: str, part: str) -> Iterator[int]:
@@ -394,6 +415,10 @@ class Sights:
                 merged.append((start, end))
                 reached = end
         return merged
+
+    def names_label(self, text: str) -> bool:
+        """Whether a text may name an option by its label."""
+        return next(self._labels.places(text), None) is not None
 
     def names_more(self, text: str, labels: int) -> bool:
         """Whether a text may name more labels, signs and ordinals than this number."""

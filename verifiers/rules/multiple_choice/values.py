@@ -10,7 +10,7 @@ from propcache.api import cached_property
 from memory import Store, remember
 from verifiers import commitment
 from verifiers.commitment.commit import CONFLICT, Mention, Names
-from verifiers.commitment.cues import Kind, adverbs, cues, kinds, listed, vocabulary, words
+from verifiers.commitment.cues import Kind, Word, adverbs, cues, kinds, listed, vocabulary, words
 from verifiers.commitment.spans import Span
 from verifiers.commitment.wording import single
 from verifiers.math import algebra
@@ -19,7 +19,14 @@ from verifiers.math.reader import read
 from verifiers.math.tree import TooComplex, Unreadable
 from verifiers.math.values import NoValue
 from verifiers.rules import numeric
-from verifiers.rules.multiple_choice.scripts import CIRCLED, ORDINALS, ORDINALS_CJK, PLACE_NOUNS, PLACES
+from verifiers.rules.multiple_choice.scripts import (
+    CELESTIAL_STEMS,
+    CIRCLED,
+    ORDINALS,
+    ORDINALS_CJK,
+    PLACE_NOUNS,
+    PLACES,
+)
 from verifiers.rules.multiple_choice.sights import Sight, Sights
 
 _MAX_NAME_CHARS = 400
@@ -84,6 +91,8 @@ class Options:
         self._by_ordinal = _ordinals(texts) if all(texts.values()) else {}
         self._sights = Sights(list(texts), self.by_form, self._by_ordinal, self._by_sign, multi)
         self.has_formulas = any(map(_MAY_BE_FORMULA.search, texts.values()))
+        self._labelled = "", False
+        """The text that was last asked about, and whether it names an option by its label."""
 
     def label(self, text: str) -> str | None:
         return self._by_label.get(text.casefold()) or self._by_sign.get(text)
@@ -220,7 +229,8 @@ class Options:
                 if label is None or not self._is_label(text, sight, start, end):
                     continue
             elif sight.kind == "sign":
-                label = self._by_sign.get(sight.name)
+                is_name = sight.name in CELESTIAL_STEMS and self._counts_by_labels(text)
+                label = None if is_name else self._by_sign.get(sight.name)
             else:
                 form = form_of(sight.name)
                 label = self._exactly(sight.name, sight.name.strip(EDGES)) or self.by_form.get(form)
@@ -243,6 +253,12 @@ class Options:
                 continue
             listed.append(mention)
         return listed
+
+    def _counts_by_labels(self, text: str) -> bool:
+        """Whether a text names an option by its own label, so that 甲 and 乙 are the parties of a case, as they often are."""
+        if self._labelled[0] is not text and self._by_label.keys().isdisjoint(CELESTIAL_STEMS):
+            self._labelled = text, self._sights.names_label(text)
+        return self._labelled[1]
 
     def _is_own_text(self, text: str, previous: Mention, sight: Sight) -> bool:
         """Whether a letter behind a label is the text of that option: "(A) C", if the text of A is "C"."""
@@ -288,14 +304,15 @@ class Options:
             return False
         if label.isdigit() and _DECIMALS.match(text, sight.end, end):
             return False
+        if label.islower() and (siblings := self._siblings(text, sight, start, end)):
+            spoken = words(text, max(start, siblings[0] - 40), siblings[0])
+            return not spoken or self._is_led(spoken)
         if label.islower():
             if label in ("a", "i") and text[sight.end : end].strip(" *_.)"):
                 return False
             if not sight.is_closed and not _CLAUSE_ENDS.match(text[sight.end : end]):
                 return False
-            spoken = words(text, max(start, sight.start - 40), sight.start)
-            led = any(cue.stop == len(spoken) and cue.kind in _LEAD_TO_LABEL for cue in cues(spoken))
-            return led or (bool(spoken) and spoken[-1].text in ":(")
+            return self._is_led(words(text, max(start, sight.start - 40), sight.start))
         tail = text[sight.end : min(end, sight.end + 24)]
         if _OF_A_FORMULA.match(tail) and not self.texts.get(self.label(label) or ""):
             return False
@@ -312,6 +329,28 @@ class Options:
         spoken = words(text[max(start, sight.start - 40) : sight.start])
         return not spoken or not spoken[-1].text[-1].isalnum() or spoken[-1].text in vocabulary()
 
+    def _is_led(self, spoken: Sequence[Word]) -> bool:
+        """Whether words lead to a label: "answer:", "is"."""
+        is_led = any(cue.stop == len(spoken) and cue.kind in _LEAD_TO_LABEL for cue in cues(spoken))
+        return is_led or (bool(spoken) and spoken[-1].text in ":(")
+
+    def _siblings(self, text: str, sight: Sight, start: int, end: int) -> Span | None:
+        """The span of the small labels in a list with a small letter, from the first one on: "a, c and d"; None if it stands alone."""
+        first, stop = sight.start, sight.end
+        for _ in range(_MAX_SIBLINGS):
+            before = _SMALL_BEFORE.search(text, max(start, first - _MAX_JOINT_CHARS), first)
+            if before is None or not self._joins(before):
+                break
+            first = before.start()
+        if (behind := _SMALL_BEHIND.match(text, stop, end)) and self._joins(behind):
+            stop = behind.end()
+        return (first, stop) if (first, stop) != (sight.start, sight.end) else None
+
+    def _joins(self, sibling: re.Match[str]) -> bool:
+        """Whether the signs and words between two letters make them a list of labels."""
+        joint = sibling["joint"] or sibling["word"]
+        return self.label(sibling["label"]) is not None and (not joint or joint in single(Kind.JOINS, Kind.OR))
+
 
 def _denies_noun(text: str, sight: Sight, end: int) -> bool:
     """Whether a "no" belongs to the noun behind it and answers nothing: "no idea", "no way to tell"; not "no it is wrong"."""
@@ -322,6 +361,10 @@ def _denies_noun(text: str, sight: Sight, end: int) -> bool:
 
 
 _NOUN_CHARS = 40
+_JOINT = r"(?:\s?[,;/&、，]\s?(?:(?P<joint>[^\W\d_]{1,5})\s)?|\s(?P<word>[^\W\d_]{1,5})\s)"
+_SMALL_BEFORE = re.compile(rf"(?<![^\W_])(?P<label>[a-z]){_JOINT}\Z")
+_SMALL_BEHIND = re.compile(rf"{_JOINT}(?P<label>[a-z])(?![^\W_])")
+_MAX_JOINT_CHARS, _MAX_SIBLINGS = 12, 16
 _SPACED = re.compile(r"[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]\Z")
 """A letter or digit of a script with spaces: `f(B)`, but 答案是(B)."""
 _ELISION = re.compile(r"['\u2019](?=[aeiouhàâäèéêëîïôöûù])", re.IGNORECASE)

@@ -76,7 +76,7 @@ class NumericParams(commitment.ExtractionParams):
 
 class Numeric(Verifier[NumericParams]):
     name = "numeric"
-    version = "38"
+    version = "39"
     params = NumericParams
     summary = "The one committed number equals the reference, exactly or within a tolerance"
 

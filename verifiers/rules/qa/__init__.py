@@ -134,7 +134,7 @@ class QaParams(commitment.ExtractionParams):
 
 class Qa(Verifier[QaParams]):
     name = "qa"
-    version = "36"
+    version = "37"
     params = QaParams
     summary = (
         "A text against one or many references: exact, F1, contains, DROP, WER, ROUGE, BLEU, chrF, list, bool, date"
