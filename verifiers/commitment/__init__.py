@@ -52,6 +52,7 @@ import msgspec
 from sandbox.workers import Task, worker_function
 from verifiers import cldr
 from verifiers.commitment.alternatives import alternative_to
+from verifiers.commitment.announce import announcements, leads_in
 from verifiers.commitment.asides import with_approximation, without_asides
 from verifiers.commitment.behind import (
     Replacement,
@@ -120,6 +121,7 @@ __all__ = [
     "Think",
     "alternative_to",
     "announced_last",
+    "announcements",
     "corrected",
     "extract",
     "final_segment",
@@ -130,6 +132,7 @@ __all__ = [
     "judged_at",
     "last_announced",
     "last_digit_end",
+    "leads_in",
     "load",
     "names_alternatives",
     "names_several",

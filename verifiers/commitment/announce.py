@@ -6,7 +6,7 @@ A heading such as "**Answer**" above a line is one, too.
 from typing import NamedTuple
 
 from verifiers.commitment.contrasts import joins
-from verifiers.commitment.cues import Cue, Kind, adverbs, alone, listed
+from verifiers.commitment.cues import Cue, Kind, adverbs, alone, cues, kinds, listed, words
 from verifiers.commitment.glance import ends_with
 from verifiers.commitment.spans import Span
 from verifiers.commitment.stance import Sentence, Stance, sentence_at
@@ -53,6 +53,23 @@ _LEADS = " \n*_#>:：([{【「“\"'"
 _MAX_LEAD_CHARS = 40
 
 
+def leads_in(text: str) -> bool:
+    """Whether a text does nothing but announce what stands behind it: "Answer:", "So the final answer is"."""
+    phrase = words(text)
+    heads = cues(phrase)
+    if any(cue.kind in _CHANGING for cue in heads):
+        return False
+    led = [cue for cue in heads if cue.kind in _LEADING]
+    covered = {index for cue in led for index in range(cue.first, cue.stop)}
+    has_noun = any(cue.kind is Kind.ANSWER for cue in led)
+    return has_noun and all(index in covered or word.text in _MARKS for index, word in enumerate(phrase))
+
+
+_MARKS = frozenset(":：,，\"“「’'*")
+_LEADING = kinds("answer so the right is complement")
+_CHANGING = kinds("not bad doubt maybe likely if said or wrong but except bound about limit part negative find")
+
+
 def _announcement(sentence: Sentence, index: int, end: int) -> Announcement | None:
     at = sentence.place((index, index + 1))[0]
     nouns = [cue for cue in sentence.cues if cue.kind is Kind.ANSWER and cue.first <= at < cue.stop]
@@ -70,8 +87,10 @@ def _announcement(sentence: Sentence, index: int, end: int) -> Announcement | No
     stance = sentence.led_stance(noun.first, start)
     if stance is Stance.ANNOUNCED and sentence.past_cue(start, Kind.DOUBT, Kind.MAYBE) > start:
         stance = Stance.HEDGED
-    cues = [cue for cue in sentence.cues if cue.kind is Kind.SAID and cue.stop > noun.stop]
-    is_told = any(cue.first <= noun.first or (cue.first <= start < cue.stop) for cue in cues if cue.first < start + 1)
+    sayings = [cue for cue in sentence.cues if cue.kind is Kind.SAID and cue.stop > noun.stop]
+    is_told = any(
+        cue.first <= noun.first or (cue.first <= start < cue.stop) for cue in sayings if cue.first < start + 1
+    )
     if is_told or sentence.is_told_of(start):
         stance = Stance.ATTRIBUTED
     elif sentence.is_property(start + 1):

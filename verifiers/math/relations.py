@@ -26,6 +26,9 @@ _LETTERS = frozenset(["e", "i"])
 """Constants whose letters are names of other things, too."""
 _NEGATIONS = ("neg", "lnot")
 _OF_ANGLES = frozenset(("sin", "cos", "tan", "cot", "sec", "csc"))
+_OF_NAMES = frozenset(("gcd", "lcm", "Re", "Im"))
+_DEVIATION = Node("sym", leaf="\\sigma")
+_OPERATORS = (Node("sym", leaf="\\nabla"), Node("sym", leaf="\\Delta"))
 _LENGTHS = frozenset(("vec", "overrightarrow", "bar", "times"))
 _LOGARITHMS = frozenset(("pH", "pOH", "pK", "pK_a", "pK_b", "pK_w"))
 """Names of chemistry, which are read as products."""
@@ -52,19 +55,29 @@ def _names_one(node: Node, value: Node | None) -> bool:
     if node.kind in ("paren", "list", "ratio"):
         return all(is_name(arg) for arg in node.args)
     if node.kind == "fn":
-        return node.leaf in _OF_ANGLES and _is_capital_or_greek(node.args[0])
+        is_of_names = node.leaf in _OF_NAMES and all(arg.kind == "sym" for arg in node.args)
+        return is_of_names or (node.leaf in _OF_ANGLES and _is_capital_or_greek(node.args[0]))
     if node.kind == "^":
-        return _is_capital_or_greek(node.args[0]) and value is not None and value.kind == "matrix"
+        base = node.args[0].args[0] if node.args[0].kind == "abs" else node.args[0]
+        is_square = _is_segment(base) or base == _DEVIATION
+        return is_square or (_is_capital_or_greek(base) and value is not None and value.kind == "matrix")
+    if node.kind == "bracket":  # the area of a triangle
+        return len(node.args) == 1 and _is_segment(node.args[0])
+    if node.kind == "deg":  # a standard potential
+        return _is_capital_or_greek(node.args[0])
     if node.kind == "abs":
         operand = node.args[0]
         return (
             (operand.kind == "apply" and operand.leaf in _LENGTHS)
+            or operand.kind in ("union", "cap", "setminus")
+            or _is_complex(operand)
+            or (operand.kind == "+" and all(map(_is_vector, operand.args)))
             or _is_capital_or_greek(operand)
             or (operand.kind == "sym" and len(str(operand.leaf)) > 1 and not _is_indexed(operand))
         )
     if node.kind == "*":
         first = node.args[0]
-        is_operator = _is_derivative(first) or first == Node("sym", leaf="\\nabla")
+        is_operator = _is_derivative(first) or first in _OPERATORS or _measures_arc(node)
         is_composed = first.kind == "apply" and first.leaf == "circ" and len(node.args) == 2
         is_logarithm = "".join(str(arg.leaf) for arg in node.args) in _LOGARITHMS
         return (
@@ -117,6 +130,15 @@ def _is_indexed(node: Node) -> bool:
 def _is_capital_or_greek(node: Node) -> bool:
     name = str(node.leaf).partition("_")[0] if node.kind == "sym" else ""
     return (len(name) == 1 and name.isupper()) or name.startswith("\\")
+
+
+def _measures_arc(node: Node) -> bool:
+    return node.args[0] == Node("sym", leaf="m") and node.args[1].kind == "apply" and node.args[1].leaf == "widehat"
+
+
+def _is_complex(node: Node) -> bool:
+    """Whether a node has a name of complex numbers, so that its bars are a modulus that is asked for."""
+    return node.kind == "sym" and str(node.leaf).partition("_")[0] in ("z", "w")
 
 
 def _is_vector(node: Node) -> bool:

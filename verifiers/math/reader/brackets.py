@@ -59,10 +59,10 @@ def read_set(reader: Levels, closing: str) -> Node:
 
 
 def read_absolute(reader: Levels, closing: str) -> Node:
-    """Read an absolute value or a norm."""
+    """Read an absolute value, a norm, or the number of elements of a set."""
     reader.bars += 1
     arguments, reader.arguments = reader.arguments, 0
-    node = reader.nested(reader.sum)
+    node = reader.nested(reader.set_expression)
     reader.bars -= 1
     reader.arguments = arguments
     if closing == "|":
@@ -71,7 +71,9 @@ def read_absolute(reader: Levels, closing: str) -> Node:
         raise Unreadable("unclosed bar")
     else:
         reader.at += 1
-    return reader.node("apply", node, leaf="norm") if closing == "rVert" else reader.node("abs", node)
+    node = reader.node("apply", node, leaf="norm") if closing == "rVert" else reader.node("abs", node)
+    index = read_subscript(reader)  # |T|_{\max}
+    return reader.node("apply", node, leaf=index) if index else node
 
 
 def read_indexed(reader: Levels, name: str) -> Node:

@@ -294,6 +294,8 @@ def _committed(
     if params.metric == "bool" and extraction.channel is Channel.ANSWER_LINE:
         extraction = _denied(response, extraction, params)
     extraction = commitment.corrected(response, _with_title(extraction, references), params.on_conflict)
+    if params.metric in _SHORT and params.extract == "auto":
+        extraction = _with_reference(response, extraction, params, references)
     if params.metric == "bool" and extraction.span and is_gainsaid(response, extraction.span):
         return msgspec.structs.replace(extraction, answer=None, span=None, reason="conflicting_answers")
     return extraction
@@ -332,6 +334,36 @@ def _with_title(extraction: commitment.Extraction, references: Sequence[tuple[st
     )
 
 
+def _with_reference(
+    response: str, extraction: commitment.Extraction, params: QaParams, references: Sequence[tuple[str, ...]]
+) -> commitment.Extraction:
+    """The extraction, where the last line announces a reference and nothing else, whose own words doubt, deny or ask: "Answer: Maybe",
+    "The answer is The Who.".
+    """
+    segment = commitment.final_segment(response, params.think)
+    start = response.rfind("\n", segment.start, segment.end) + 1 or segment.start
+    line = response[start : segment.end].rstrip(_CLOSING)
+    if (stop := line.rfind(". ")) >= 0:
+        start, line = start + stop + 2, line[stop + 2 :]
+    is_read = extraction.reason == "truncated" or line.endswith(extraction.answer or "\n")
+    if is_read or len(line) > _MAX_TITLE_CHARS:
+        return extraction
+    for title in (part.strip() for spans in references for part in spans):
+        if not title or not line.casefold().endswith(title.casefold()):
+            continue
+        first = start + len(line) - len(title)
+        is_only = not commitment.announcements(response, segment.start, start)
+        if is_only and commitment.leads_in(response[start:first]):
+            judged = commitment.judged_at(extraction, (first, first + len(title)))
+            span = first, first + len(title)
+            return msgspec.structs.replace(
+                judged, channel=Channel.ANSWER_LINE, answer=response[slice(*span)], span=span, reason="found"
+            )
+    return extraction
+
+
+_CLOSING = " .!。*_`\"”'’」)"
+_MAX_TITLE_CHARS = 200
 _INITIALS = re.compile(r"(?:[A-Z]\.){0,3}[A-Z]")
 _ABBREVIATIONS = frozenset(
     ["St", "Mt", "Ft", "Dr", "Mr", "Mrs", "Ms", "Jr", "Sr", "Prof", "Gen", "Sgt", "Capt", "Lt", "Col", "Rev", "Gov",
