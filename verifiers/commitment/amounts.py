@@ -60,14 +60,25 @@ def leads_to_number(prefix: str, suffix: str) -> bool:
         return True
     phrase = words(prefix)
     signals = cues(phrase)
-    if any(cue.kind is Kind.EXCEPT for cue in signals):
+    is_beside = not any(map(str.isalpha, suffix)) and tells_side(prefix)  # "the number after 12"
+    is_but = any(cue.kind is Kind.BUT and cue.stop == len(phrase) and cue.first > 0 for cue in signals)
+    if is_beside or is_but or any(cue.kind is Kind.EXCEPT for cue in signals):
         return False
+    if all(word.text in _totals() for word in phrase):
+        return True
     verbs = [cue.stop for cue in signals if cue.kind in _VERBS]
     unread = _unread(phrase, [cue for cue in signals if cue.kind not in _CHANGES], max(verbs, default=0))
     unit = LETTERS.search(suffix)
     if not unread or is_english(prefix + suffix) or (unit and unit[0].casefold() in cldr.UNITS):
         return True
     return len(LETTERS.findall(prefix)) == 1 and suffix.strip(" .").casefold() in listed("counters")
+
+
+@cache
+def _totals() -> frozenset[str]:
+    """The words of "a total of", "in total", 总共."""
+    terms = {word.text for name in ("totals", "of") for entry in listed(name) for word in words(entry)}
+    return frozenset(terms | single(Kind.THE, Kind.AT) | _ARTICLES | {",", ":"})
 
 
 def tells_side(prefix: str) -> bool:

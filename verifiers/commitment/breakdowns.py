@@ -39,7 +39,9 @@ def without_breakdown(text: str) -> str:
         return text
     for sign in _sets_off().finditer(text, last.start, end):
         items = _items(text[sign.end() : end])
-        if (items or sign["subset"]) and _is_broken_down(Sentence(text, last.start, sign.start(), ""), items):
+        if (items or sign["subset"]) and _is_broken_down(
+            Sentence(text, last.start, sign.start(), ""), items, is_bracket=sign[0][:1] in ("(", "（")
+        ):
             return text[: sign.start()] + " " * (end - sign.start()) + text[end:]
     return text
 
@@ -58,17 +60,23 @@ def _sets_off() -> re.Pattern[str]:
 _LISTS = ("enumerates", "subsets")
 
 
-def _is_broken_down(head: Sentence, items: Sequence[str]) -> bool:
+def _is_broken_down(head: Sentence, items: Sequence[str], *, is_bracket: bool) -> bool:
     """Whether words count some items, give the sum of their numbers, or count anything if there are no items."""
     if len(items) >= _SEVERAL and head.words and head.words[-1].text == str(len(items)):
         return head.ends_in(len(head.words) - 1, *_TOLD) is not None  # "The answer is 4: 10, 20, 30, 40"
+    if is_bracket and len(items) > 1 and head.words and re.fullmatch(_DIGITS, head.words[-1].text):
+        return _sum(items) == float(head.words[-1].text.replace(",", ""))  # "7 (3 apples and 4 pears)"
     counts = set(_counts(head))
     if not counts or head.ends_in(len(head.words), *_TOLD):
         return False
     if not items or len(items) in counts:
         return True
+    return _sum(items) in counts
+
+
+def _sum(items: Sequence[str]) -> float:
     matches = [re.search(_DIGITS, item) for item in items]
-    return sum(float(part[0].replace(",", "")) for part in matches if part) in counts
+    return sum(float(part[0].replace(",", "")) for part in matches if part)
 
 
 def _counts(head: Sentence) -> Iterator[float]:

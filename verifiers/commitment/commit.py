@@ -397,6 +397,8 @@ class _Reader:
             ]
             nouns = {left for left, right in pairwise(mentions) if _announces(sentence, left, right)}
             mentions = [mention for mention in mentions if mention not in nouns]
+            if span := _choices_shown(sentence, mentions):
+                mentions = [mention for mention in mentions if not span[0] <= mention.start < span[1]]
         if index >= self._formulas_from and not inside:
             mentions = self._with_formula(sentence, mentions)
         mentions += [
@@ -1280,6 +1282,26 @@ def _is_line(line: str) -> bool:
 
 def _within(mention: Mention, marks: Sequence[Mark]) -> bool:
     return any(mark.start < mention.end and mention.start < mark.end for mark in marks)
+
+
+_SHOWN = re.compile(r"[(\[][^()\[\]\n]{3,60}[)\]]")
+
+
+def _choices_shown(sentence: Sentence, mentions: Sequence[Mention]) -> Span | None:
+    """The span of a bracket behind the announcing noun that repeats what may be chosen: "Answer (A/B/C/D): A", "The answer (A or B) is A"."""
+    if len(mentions) <= 2 or Kind.ANSWER not in sentence.kinds:
+        return None
+    for bracket in _SHOWN.finditer(sentence.text, sentence.start, mentions[-1].start):
+        inside = {mention.value for mention in mentions if bracket.start() <= mention.start < bracket.end()}
+        index = sentence.place((bracket.end(), bracket.end() + 1))[0]
+        is_led = ends_with(sentence.text[sentence.start : bracket.start()].rstrip(" *_"), Kind.ANSWER, Kind.NOUN)
+        if (
+            len(inside) > 1
+            and is_led
+            and (sentence.shown(index, index + 1) in (":", "：") or sentence.begins(index, Kind.IS))
+        ):
+            return bracket.span()
+    return None
 
 
 _FEWEST_OF_NOUN = 3

@@ -52,8 +52,14 @@ def truth(text: str) -> bool | None:
     if lead := leading(text):
         is_open = not text.isascii() and not kinds.isdisjoint([Kind.MAYBE, Kind.OR])
         value = lead[0] in YES
-        is_both = not _agrees(sentence, value) or sentence.trails_off((0, len(lead[0])))
+        turns = [cue.stop for cue in sentence.cues if cue.kind is Kind.BUT and cue.first > 0]
+        is_doubted = bool(turns) and any(
+            cue.kind is Kind.DOUBT and cue.first >= min(turns) and sentence.ends(cue.stop) for cue in sentence.cues
+        )
+        is_both = is_doubted or not _agrees(sentence, value) or sentence.trails_off((0, len(lead[0])))
         return None if is_open or is_both or (lead[0] == "不" and lead[1].strip(_EDGES)) else value
+    if Kind.MAYBE in kinds:  # "It might be true"
+        return None
     judgement, clause, claim = text.partition(" that ")
     if clause and judgement.startswith("it "):
         is_plain = Sentence(claim, 0, len(claim), "").kinds.isdisjoint(_OPEN)

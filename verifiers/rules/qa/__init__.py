@@ -294,7 +294,7 @@ def _committed(
     if params.metric == "bool" and extraction.channel is Channel.ANSWER_LINE:
         extraction = _denied(response, extraction, params)
     extraction = commitment.corrected(response, _with_title(extraction, references), params.on_conflict)
-    if params.metric in _SHORT and params.extract == "auto":
+    if params.metric in _SHORT and params.extract == "auto" and extraction.channel in _IN_LINES:
         extraction = _with_reference(response, extraction, params, references)
     if params.metric == "bool" and extraction.span and is_gainsaid(response, extraction.span):
         return msgspec.structs.replace(extraction, answer=None, span=None, reason="conflicting_answers")
@@ -362,6 +362,7 @@ def _with_reference(
     return extraction
 
 
+_IN_LINES = (None, Channel.ANSWER_LINE, Channel.WHOLE)
 _CLOSING = " .!。*_`\"”'’」)"
 _MAX_TITLE_CHARS = 200
 _INITIALS = re.compile(r"(?:[A-Z]\.){0,3}[A-Z]")
