@@ -1284,26 +1284,26 @@ def _within(mention: Mention, marks: Sequence[Mark]) -> bool:
     return any(mark.start < mention.end and mention.start < mark.end for mark in marks)
 
 
-_SHOWN = re.compile(r"[(\[][^()\[\]\n]{3,60}[)\]]")
+_SHOWN = re.compile(r"[*_]{0,3}\s?[(\[][^()\[\]\n]{3,60}[)\]][*_]{0,3}")
 
 
 def _choices_shown(sentence: Sentence, mentions: Sequence[Mention]) -> Span | None:
     """The span of a bracket behind the announcing noun that repeats what may be chosen: "Answer (A/B/C/D): A", "The answer (A or B) is A"."""
     if len(mentions) <= 2 or Kind.ANSWER not in sentence.kinds:
         return None
-    for bracket in _SHOWN.finditer(sentence.text, sentence.start, mentions[-1].start):
+    for noun in [cue for cue in sentence.cues if cue.kind is Kind.ANSWER][-_MAX_NOUNS:]:
+        bracket = _SHOWN.match(sentence.text, sentence.words[noun.stop - 1].end, sentence.end)
+        if bracket is None:
+            continue
         inside = {mention.value for mention in mentions if bracket.start() <= mention.start < bracket.end()}
         index = sentence.place((bracket.end(), bracket.end() + 1))[0]
-        is_led = ends_with(sentence.text[sentence.start : bracket.start()].rstrip(" *_"), Kind.ANSWER, Kind.NOUN)
-        if (
-            len(inside) > 1
-            and is_led
-            and (sentence.shown(index, index + 1) in (":", "：") or sentence.begins(index, Kind.IS))
-        ):
+        is_followed = sentence.shown(index, index + 1) in (":", "：") or sentence.begins(index, Kind.IS)
+        if len(inside) > 1 and is_followed:
             return bracket.span()
     return None
 
 
+_MAX_NOUNS = 4
 _FEWEST_OF_NOUN = 3
 
 

@@ -37,7 +37,9 @@ _END_OF_MESSAGE = re.compile(
 """The tokens behind a message, by which a model that runs on begins another one: `<eoa>`, `<|im_end|>`, `<end_of_turn>`."""
 _STEP = r"(?m)^(?P<label>[*_]{0,2}(?:Action[ \d]{0,3}:[*_ ]{0,3})?)"
 _CALLED = r"(?:\w{0,12}?(?i:answer|finish)\((?:\w{1,12}=)?(?=[\"'\dA-Z$\\−-])|(?:[Ff]inish|Answer)\[)"
-_GIVEN = r"(?P<quote>[\"']?)(?P<value>[^()\[\]\n]{1,400}?)(?P=quote)[)\]](?=[.*_]{0,3}[^\S\n]*$)"
+_GIVEN = (
+    r"(?P<quote>[\"']?)(?P<value>(?:[^()\[\]\n]|\([^()\[\]\n]{0,80}\)){1,400}?)(?P=quote)[)\]](?=[.*_]{0,3}[^\S\n]*$)"
+)
 _CALL = re.compile(_STEP + _CALLED + _GIVEN)
 """A line that is the last step of an agent: `Action: Answer("C")`, `Finish[Paris]` (ReAct), `final_answer(42)` (smolagents)."""
 
