@@ -76,7 +76,7 @@ from verifiers.commitment.extraction import Candidate, Extraction, Mentioned, Re
 from verifiers.commitment.figures import NUMBER, last_digit_end
 from verifiers.commitment.folding import fold
 from verifiers.commitment.groups import committed
-from verifiers.commitment.json_fields import without_other_fields
+from verifiers.commitment.json_fields import unescaped, without_other_fields
 from verifiers.commitment.labels import names_several
 from verifiers.commitment.lines import announced_last, clause_end, last_announced
 from verifiers.commitment.links import names_alternatives
@@ -222,6 +222,8 @@ def extract(
     With `sent`, the same response as it was sent, the extraction has its `mentions`.
     """
     segment = segment or final_segment(response, params.think)
+    if Channel.ANSWER_LINE in _channels(params.extract, auto):
+        response = unescaped(response)
     if sent is None:
         return _standing(response, params, auto, segment, _extracted(response, params, auto, segment))
     with listening(response) as notes:

@@ -20,7 +20,7 @@ from verifiers.commitment.cues import Cue, Kind, adverbs, cues, kinds, listed, w
 from verifiers.commitment.extraction import Mentioned
 from verifiers.commitment.glance import ends_with
 from verifiers.commitment.hashes import read_hashes
-from verifiers.commitment.json_fields import without_other_fields
+from verifiers.commitment.json_fields import unescaped, without_other_fields
 from verifiers.commitment.mentions import in_order
 from verifiers.commitment.retraction import Verdict
 from verifiers.commitment.spans import Span, trim
@@ -136,7 +136,7 @@ def commit(text: str, values: Values, on_conflict: str, explain: bool = False) -
     """
     if not _WIDE.keys().isdisjoint(map(ord, beyond_ascii(text))):
         text = text.translate(_WIDE)
-    text = without_other_fields(text)
+    text = without_other_fields(unescaped(text))
     marks = list(_marks(text, values, on_conflict))
     reader = _Reader(text, values, marks)
     commitment = None if on_conflict == "reject" else _final_line(text, values)

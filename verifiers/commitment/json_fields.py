@@ -36,6 +36,25 @@ def without_other_fields(text: str) -> str:
     return f"{text[: opening + 1]}{blanks[0]}{text[first:last]}{blanks[1]}{text[end - 1 :]}"
 
 
+def unescaped(text: str) -> str:
+    r"""A text of the same length, with the answer in a JSON object that ends it as JSON means it: `\frac12` for `\\frac12`.
+
+    Where LaTeX stands as it is, `\frac12`, nothing is an escape.
+    """
+    fields = _fields(text, _object(text, 0, len(text))) if "\\" in text else []
+    if not fields or fields[-1]["text"] is None:
+        return text
+    start, end = _inside(fields[-1].span("text"))
+    value = text[start:end]
+    meant = json.loads(f'"{value}"', strict=False) if _ESCAPED.fullmatch(value) else value
+    if '"' in meant or any("\ud800" <= letter <= "\udfff" for letter in meant):
+        return text
+    return f"{text[:start]}{meant:<{end - start}}{text[end:]}"
+
+
+_ESCAPED = re.compile(r"(?:[^\\]|\\(?:[\\/]|u[0-9a-fA-F]{4}))*")
+
+
 def _inside(quoted: Span) -> Span:
     return quoted[0] + 1, quoted[1] - 1
 

@@ -45,7 +45,7 @@ _MAX_FAILURE_CHARS = 200
 
 class Judge(Verifier[JudgeParams]):
     name = "judge"
-    version = "9"
+    version = "10"
     params = JudgeParams
     summary = (
         "What judge models say: equal to a reference, criteria met, quality, better than another, first wrong step"

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeGuard
 
 from verifiers.base import InvalidItem
-from verifiers.commitment import Channel
-from verifiers.nemo_gym.rollouts import Judgement, Rollout, Servers, merged, parsed, stands_by
+from verifiers.commitment import Channel, without_courtesy
+from verifiers.nemo_gym.rollouts import Judgement, Rollout, Servers, as_answer, merged, parsed, stands_by
 from verifiers.rules import multiple_choice
 from verifiers.rules.multiple_choice import MultipleChoiceParams
 
@@ -78,7 +78,8 @@ def spartqa(rollout: Rollout) -> Judgement:
     options, target = fields.get("options"), fields.get("target")
     if not isinstance(options, list) or not isinstance(target, str) or len(options) > _MOST_OPTIONS:
         raise InvalidItem("bad_row", "the row needs 'options' as a list and 'target' as text; add them")
-    lines = [line for line in rollout.text.splitlines() if line.strip() and not line.startswith("```")]
+    text = rollout.text[: without_courtesy(rollout.text, 0, len(rollout.text))]
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("```")]
     answer = _plain(lines[-1].lower().rpartition(_ANSWER_MARK)[2]) if lines else ""
     label = next((label for label, words in _OTHER_WORDS.items() if answer in words), None)
     if label is not None:
@@ -112,6 +113,18 @@ def proof_genselect(rollout: Rollout) -> Judgement:
     return Judgement(float(number == str(expected)), number, "wrong_answer" if number else "no_answer")
 
 
+def bunsenbench_chemistry_mcq(rollout: Rollout) -> Judgement:
+    """The option in `<choice>`, or as any choice is named, by its letter or its text."""
+    options, expected = rollout.row.get("options"), rollout.get("expected_answer", str).strip()
+    pairs = [pair for option in options for pair in option.items()] if _are_objects(options) else []
+    choices = {label: text for label, text in pairs if isinstance(text, str)}
+    if expected not in choices or len(choices) > _MOST_OPTIONS:
+        raise InvalidItem("bad_row", "the row needs 'options', each a letter and a text, and one as 'expected_answer'")
+    params = MultipleChoiceParams(reference=expected, choices=choices)
+    verdict = multiple_choice.judge(as_answer(rollout.text, "choice"), params)
+    return Judgement(verdict.score or 0.0, verdict.extracted, verdict.reason)
+
+
 _MOST_OPTIONS: Final = 24
 _BOTH, _NONE = "both of them", "none of them"
 _OTHER_WORDS: Final[Mapping[str, Sequence[str]]] = {
@@ -134,5 +147,6 @@ _PUNCTUATION: Final = str.maketrans("", "", string.punctuation)
 _LETTERS: Final = string.ascii_uppercase
 _JUDGES: Final = (
     imo_gradingbench, math_proof_judgement, ragtruth, circle_count, proof_genselect, spartqa, swerl_llm_judge,
+    bunsenbench_chemistry_mcq,
 )  # fmt: skip
 SERVERS: Final[Servers] = {judge.__name__: judge for judge in _JUDGES}

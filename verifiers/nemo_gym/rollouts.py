@@ -66,9 +66,8 @@ class Rollout:
     def of(cls, item: Item[Any]) -> "Rollout":
         steps = [step for step in item.said.steps if step.role == "assistant"]
         all_text = "".join(step.text for step in steps)
-        lead, end, text = all_text.rpartition(_END_OF_THOUGHTS)
-        if not end and _THOUGHTS in all_text:
-            lead, text = all_text, ""
+        text = _without_thoughts(all_text)
+        lead = all_text.removesuffix(text).removesuffix(_END_OF_THOUGHTS)
         reasoning = "".join(step.reasoning for step in steps) + lead.replace(_THOUGHTS, "", 1)
         calls = tuple(call for step in steps for call in step.calls)
         results = tuple(step.text for step in item.said.steps if step.role == "tool")
@@ -105,6 +104,12 @@ Servers = Mapping[str, Callable[[Rollout], Judgement]]
 """What servers do with a rollout, by their names."""
 
 
+def _without_thoughts(text: str) -> str:
+    """What stands behind the thoughts of a text; empty if the last one was cut off."""
+    tail = text.rpartition(_END_OF_THOUGHTS)[2]
+    return "" if _THOUGHTS in tail else tail
+
+
 def _turns(prompt: str, steps: Sequence[Step]) -> Iterator[Turn]:
     observation, reply = prompt, ""
     for step in steps:
@@ -113,7 +118,7 @@ def _turns(prompt: str, steps: Sequence[Step]) -> Iterator[Turn]:
                 yield Turn(observation, reply)
             observation, reply = step.text, ""
         elif step.role == "assistant":
-            reply += step.text.rpartition(_END_OF_THOUGHTS)[2]
+            reply += _without_thoughts(step.text)
     if reply:
         yield Turn(observation, reply)
 
@@ -142,8 +147,13 @@ def last_box(text: str) -> str | None:
 
 def stands_by(text: str, channel: Channel, tag: str = "answer") -> str | None:
     """The answer of a channel that the text neither denies, doubts nor takes back. `tag` is that of an answer."""
-    text = re.sub(rf"<(/?){tag}>", r"<\1answer>", text, flags=re.IGNORECASE)
+    text = as_answer(text, tag)
     return corrected(text, extract(text, ExtractionParams(extract=channel))).answer
+
+
+def as_answer(text: str, tag: str) -> str:
+    """A text with the tags of that name as tags of an answer."""
+    return re.sub(rf"<(/?){tag}>", r"<\1answer>", text, flags=re.IGNORECASE)
 
 
 def parsed(value: Any) -> Any:

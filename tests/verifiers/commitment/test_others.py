@@ -1,5 +1,7 @@
 """Whose answer a text tells, what it tells of an answer, and what it offers beside one, in 16 languages."""
 
+import json
+
 from pathlib import Path
 
 import yaml
@@ -288,3 +290,27 @@ _LATEX = r"\( 15 + 6 = 21 \)"
 def test_answers_stand_in_json_as_models_write_it(text: str, reference: str, score: float, found: Found) -> None:
     """With line breaks and LaTeX's backslashes in its strings, which JSON does not allow, or with a quote that was never opened."""
     assert found.judge("numeric", text, reference=reference).score == score
+
+
+@table(
+    "value, reference, score",
+    [
+        (r"\(\frac{333}{1997}\)", r"\frac{333}{1997}", 1.0),
+        (r"\[\frac{333}{1998}\]", r"\frac{333}{1997}", 0.0),
+        (r"\begin{pmatrix}1\\2\end{pmatrix}", r"\begin{pmatrix}1\\2\end{pmatrix}", 1.0),
+        (r"\begin{pmatrix}1\\3\end{pmatrix}", r"\begin{pmatrix}1\\2\end{pmatrix}", 0.0),
+        (r"x \in \{1, 2\}", r"x \in \{1, 2\}", 1.0),
+        (r"10\%", r"10\%", 1.0),
+        (r"\boxed{\{1, 2\}}", r"\{1, 2\}", 1.0),
+        (r"\ud800", "1", 0.0),
+    ],
+)
+def test_answers_in_json_are_read_with_escapes_and_without(
+    value: str, reference: str, score: float, found: Found
+) -> None:
+    """As JSON wants it (`\\\\frac`), and as models write it (`\\frac`); the first value is of a row of NeMo-Gym's math_with_judge."""
+    escaped = json.dumps({"reasoning": r"So \(a\).", "answer": value})
+    for text in (escaped, f"```json\n{escaped}\n```", f'{{"answer": "{value}"}}'):
+        assert found.judge("math", text, reference=reference).score == score
+    whole = found.judge("exact_match", escaped, reference=escaped)
+    assert whole.score == 1.0, "the whole text is compared as it was sent"

@@ -187,6 +187,8 @@ def json_call(name: str, **arguments: Any) -> str:
 
 
 HUGE = 10**400
+SPECIES = {"options": [{"A": "OH-"}, {"B": "H2O"}, {"C": "H3O+"}, {"D": "O2"}], "expected_answer": "B"}
+"""The first row of bunsenbench_chemistry_mcq."""
 OPTIONS = {"A": "CCC", "B": "CCO"}
 SAID = said("x")["response"]["output"][0]
 PATCHES = {"expected_answer": ["B", "C", "E"], "options": [{letter: "a patch"} for letter in "ABCD"]}
@@ -289,12 +291,25 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
         ({"target_color": "red", "circles": [{"color": "red"}]}, "It is not \\boxed{1}.", 0.0),
         ({"target_color": "red", "circles": [{"color": "red"}]}, "\\boxed{1}\n\nWait, it is 9.", 0.0),
     ],
+    "bunsenbench_chemistry_mcq": [
+        (SPECIES, "<choice>H2O</choice>", 1.0),
+        (SPECIES, "It is the base of H3O+.\n<choice>H2O</choice>", 1.0),
+        (SPECIES, "```\n<choice>H2O</choice>\n```", 1.0),
+        (SPECIES, "<choice>B</choice>", 1.0),
+        (SPECIES, "<choice>H2O</choice>\n\n<choice>O2</choice>", 0.0),
+        (SPECIES, "It is not <choice>H2O</choice>.", 0.0),
+        (SPECIES, "<choice>H2O or O2</choice>", 0.0),
+        ({**SPECIES, "expected_answer": "E"}, "<choice>H2O</choice>", None),
+        ({"expected_answer": "B"}, "<choice>H2O</choice>", None),
+    ],
     "spartqa": [
         ({"target": "both of them", "options": ["a cat", "a dog"]}, "Final answer: both", 1.0),
         ({"target": "both of them", "options": ["a cat", "a dog"]}, "```\nboth of them\n```", 1.0),
         ({"target": "the cat", "options": ["the cat", "the big cat"]}, "Final answer: the big cat", 0.0),
         ({"target": "both of them", "options": ["a cat", "a dog"]}, "Final answer: not both of them", 0.0),
         ({"target": "none of them", "options": ["a cat", "a dog"]}, "Final answer: neither", 1.0),
+        ({"target": "none of them", "options": ["a cat", "a dog"]}, "Final answer: neither\nI hope this helps!", 1.0),
+        ({"target": "none of them", "options": ["a cat", "a dog"]}, "Final answer: neither\nOr is it both?", 0.0),
         ({"target": "the cat", "options": ["the cat", "the dog"]}, "Answer: the cat or the dog", 0.0),
         ({"target": "a bird", "options": ["the cat", "the dog"]}, "a bird", None),
     ],
@@ -559,6 +574,8 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
             5 / 7,
         ),
         ({"reference": "Ünd"}, "nd", 1.0),
+        ({"reference": "cat"}, "<think>a</think>cat", 1.0),
+        ({"reference": "cat"}, "<think>a</think><think>cat", 0.0),
         ({}, "cat", None),
     ],
     "vlm_eval_kit": [
@@ -800,6 +817,7 @@ LANDS = {"info": {"success": False, "actions": [{"action_label": "Left", "reward
         ("grl_sokoban", ROOM, ["Up?\n</think><action>Down</action>", ROOM, "<action>1</action>"], {}, 10.8, 1.0),
         ("grl_sokoban", ROOM, ["<action>Up</action>", ROOM, "<action>Up</action>"], {}, 10.9, 1.0),
         ("grl_sokoban", ROOM, ["No."], {}, 0.0, 0.0),
+        ("grl_sokoban", ROOM, ["<think>Then <action>Up</action>"], {}, 0.0, 0.0),
         ("grl_sokoban", "No board", ["<action>Up</action>"], {}, None, None),
         ("grl_tetris", LANDING, ["<action>Down</action>"], {}, 9.9, 1.0),
         ("grl_tetris", LANDING, ["<action>Left</action>"], {}, -0.1, 0.0),
