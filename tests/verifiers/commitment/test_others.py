@@ -1,7 +1,6 @@
 """Whose answer a text tells, what it tells of an answer, and what it offers beside one, in 16 languages."""
 
 import json
-
 from pathlib import Path
 
 import yaml
@@ -308,7 +307,7 @@ def test_answers_stand_in_json_as_models_write_it(text: str, reference: str, sco
 def test_answers_in_json_are_read_with_escapes_and_without(
     value: str, reference: str, score: float, found: Found
 ) -> None:
-    """As JSON wants it (`\\\\frac`), and as models write it (`\\frac`); the first value is of a row of NeMo-Gym's math_with_judge."""
+    r"""As JSON wants it (`\\frac`), and as models write it (`\frac`); the first value is of a row of NeMo-Gym's math_with_judge."""
     escaped = json.dumps({"reasoning": r"So \(a\).", "answer": value})
     for text in (escaped, f"```json\n{escaped}\n```", f'{{"answer": "{value}"}}'):
         assert found.judge("math", text, reference=reference).score == score
