@@ -6,7 +6,7 @@ import string
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeGuard
 
-from verifiers.base import InvalidItem
+from verifiers.base import InvalidItem, Status, Verdict
 from verifiers.commitment import Channel, without_courtesy
 from verifiers.nemo_gym.rollouts import Judgement, Rollout, Servers, as_answer, merged, parsed, stands_by
 from verifiers.rules import multiple_choice
@@ -39,9 +39,23 @@ def _labelled(text: str, labels: Sequence[str], expected: str, field: str) -> Ju
     if expected not in labels:
         raise InvalidItem("bad_row", f"the row's {field!r} must be one of {', '.join(labels)}")
     choices = dict(zip(string.ascii_uppercase, labels, strict=False))
-    params = MultipleChoiceParams(reference=string.ascii_uppercase[labels.index(expected)], choices=choices)
-    verdict = multiple_choice.judge(text, params)
+    verdict = _chosen(text, string.ascii_uppercase[labels.index(expected)], choices)
     return Judgement(verdict.score or 0.0, choices.get(str(verdict.extracted)), verdict.reason)
+
+
+def _chosen(text: str, expected: str, choices: Mapping[str, str]) -> Verdict:
+    """What `multiple_choice` says of a text.
+
+    Raises:
+        InvalidItem: it does not take these options.
+    """
+    try:
+        verdict = multiple_choice.judge(text, MultipleChoiceParams(reference=expected, choices=dict(choices)))
+    except ValueError as error:
+        raise InvalidItem("bad_row", "the row's 'options' must be different short texts, each with a letter") from error
+    if verdict.status is not Status.OK:
+        raise InvalidItem(verdict.reason, str(verdict.detail.get("message", "the row's 'options' cannot be told apart")))
+    return verdict
 
 
 def ragtruth(rollout: Rollout) -> Judgement:
@@ -84,7 +98,7 @@ def spartqa(rollout: Rollout) -> Judgement:
     label = next((label for label, words in _OTHER_WORDS.items() if answer in words), None)
     if label is not None:
         return Judgement(float(label == _plain(target)), answer)
-    return _labelled(rollout.text, [*map(str, options), _BOTH, _NONE], target, "target")
+    return _labelled(rollout.text, [*dict.fromkeys([*map(str, options), _BOTH, _NONE])], target, "target")
 
 
 def swerl_llm_judge(rollout: Rollout) -> Judgement:
@@ -120,8 +134,7 @@ def bunsenbench_chemistry_mcq(rollout: Rollout) -> Judgement:
     choices = {label: text for label, text in pairs if isinstance(text, str)}
     if expected not in choices or len(choices) > _MOST_OPTIONS:
         raise InvalidItem("bad_row", "the row needs 'options', each a letter and a text, and one as 'expected_answer'")
-    params = MultipleChoiceParams(reference=expected, choices=choices)
-    verdict = multiple_choice.judge(as_answer(rollout.text, "choice"), params)
+    verdict = _chosen(as_answer(rollout.text, "choice"), expected, choices)
     return Judgement(verdict.score or 0.0, verdict.extracted, verdict.reason)
 
 

@@ -301,6 +301,8 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
         (SPECIES, "<choice>H2O or O2</choice>", 0.0),
         ({**SPECIES, "expected_answer": "E"}, "<choice>H2O</choice>", None),
         ({"expected_answer": "B"}, "<choice>H2O</choice>", None),
+        ({"expected_answer": "A", "options": [{"A": "x"}, {"": "y"}]}, "A", None),
+        ({"expected_answer": "A", "options": {"A": "x", "B": "y"}}, "A", None),
     ],
     "spartqa": [
         ({"target": "both of them", "options": ["a cat", "a dog"]}, "Final answer: both", 1.0),
@@ -312,6 +314,8 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
         ({"target": "none of them", "options": ["a cat", "a dog"]}, "Final answer: neither\nOr is it both?", 0.0),
         ({"target": "the cat", "options": ["the cat", "the dog"]}, "Answer: the cat or the dog", 0.0),
         ({"target": "a bird", "options": ["the cat", "the dog"]}, "a bird", None),
+        ({"target": "the cat", "options": ["the cat", "the cat"]}, "the cat", 1.0),
+        ({"target": "the cat", "options": ["the cat", "the dog" * 10_000]}, "the cat", None),
     ],
     "format_verification": [
         ({"verifier": {"type": "string_match", "expected_markers": ["#1"], "patterns": ["#\\d"]}}, "#1 a", 1.0),
