@@ -137,7 +137,7 @@ def circle_click(rollout: Rollout) -> Judgement:
     circle = next((shape for shape in circles if isinstance(shape, dict) and shape.get("color") == colour), {})
     try:
         x, y, radius = (float(circle[name]) for name in ("x", "y", "radius"))
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InvalidItem("bad_row", "the row needs a circle of its 'target_color' with x, y and radius") from error
     if (click := clicked(rollout)) is None:
         return Judgement(0.0, None, "no_call")

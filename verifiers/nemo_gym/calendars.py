@@ -23,9 +23,7 @@ def calendar(rollout: Rollout) -> Judgement:
     """
     expected = rollout.row.get("exp_cal_state")
     if not isinstance(expected, dict) or not expected:
-        raise InvalidItem(
-            "bad_row", "the row needs 'exp_cal_state' as an object with an event; without one any text is right"
-        )
+        raise InvalidItem("bad_row", "the row needs 'exp_cal_state' as an object with an event; else any text is right")
     constraints = {name: _wanted(event) for name, event in expected.items()}
     events = None if takes_back(rollout.text) else _events(rollout.text)
     if events is None:

@@ -54,7 +54,9 @@ def _chosen(text: str, expected: str, choices: Mapping[str, str]) -> Verdict:
     except ValueError as error:
         raise InvalidItem("bad_row", "the row's 'options' must be different short texts, each with a letter") from error
     if verdict.status is not Status.OK:
-        raise InvalidItem(verdict.reason, str(verdict.detail.get("message", "the row's 'options' cannot be told apart")))
+        raise InvalidItem(
+            verdict.reason, str(verdict.detail.get("message", "the row's 'options' cannot be told apart"))
+        )
     return verdict
 
 
@@ -108,10 +110,9 @@ def swerl_llm_judge(rollout: Rollout) -> Judgement:
     answers = answer if isinstance(answer, list) else [answer]
     right = {text.strip().upper() for text in answers if isinstance(text, str)} & set(labels) & set(_LETTERS)
     if not right or mode not in (None, "lenient", "strict"):
-        advice = (
-            "'expected_answer' must be a letter of its 'options' or several, and its 'grading_mode' lenient or strict"
+        raise InvalidItem(
+            "bad_row", "the row needs letters of 'options' as 'expected_answer', 'grading_mode' lenient or strict"
         )
-        raise InvalidItem("bad_row", f"the row's {advice}")
     content = stands_by(rollout.text, Channel.ANSWER_TAG, tag="solution") or ""
     if not content or (mode == "strict" and content.strip("[] ").upper() not in labels):
         return Judgement(0.0, content or None, "no_answer")

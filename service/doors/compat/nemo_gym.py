@@ -26,6 +26,7 @@ import secrets
 from collections.abc import Mapping
 from http.cookies import CookieError, SimpleCookie
 from typing import Annotated, Any, ClassVar, Final, Literal
+from urllib.parse import quote
 
 import msgspec
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -59,7 +60,7 @@ _BASE: Final = "/compat/nemo_gym"
 _NAMES: Final = ("verify", "seed_session", "close_session", "aggregate_metrics", "reverify_mode", "compare")
 VERIFY, SEED, CLOSE, AGGREGATE, REVERIFY, COMPARE = (f"{_BASE}/{name}" for name in _NAMES)
 _ROLLOUT: Final = re.compile(rf"(?P<base>{_BASE})?/ng-rollout/[^/]{{1,256}}/(?P<name>{'|'.join(_NAMES)})")
-_SERVER: Final = re.compile(rf"(?P<base>{_BASE})/(?P<server>[a-z0-9_]{{1,100}})(?P<rest>/.*)")
+_SERVER: Final = re.compile(rf"(?P<base>{_BASE})/(?P<server>(?!ng-rollout/)[^/]{{1,100}})(?P<rest>/.*)")
 _COOKIE: Final = "rewardline_session"
 _TIMEOUT_S: Final = 300.0
 _ANSWERING_S: Final = 0.5
@@ -317,7 +318,7 @@ def _rerouted(scope: Scope, is_root: bool) -> Scope:
     path, query = scope["path"], scope["query_string"]
     if match := _SERVER.fullmatch(path):
         path = match["base"] + match["rest"]
-        query += (b"&" if query else b"") + b"server=" + match["server"].encode()
+        query += (b"&" if query else b"") + b"server=" + quote(match["server"]).encode()
     path = own_path(path, is_root=is_root)
     return scope if path == scope["path"] else {**scope, "path": path, "raw_path": path.encode(), "query_string": query}
 

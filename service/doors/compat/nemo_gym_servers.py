@@ -157,7 +157,7 @@ def server_of(url_server: str | None, row: Mapping[str, Any]) -> str | None:
     """The server that judges a row: as the URL names it, or the row by its agent or a field. None: nothing names one.
 
     Raises:
-        Unprocessable: rows of the server are not judged here, or the row records a judge and names no server.
+        Unprocessable: rows of the server are not judged here, its agent has no name, or it records a judge and names no server.
     """
     if url_server is not None:
         if url_server not in NAMES:
@@ -174,10 +174,19 @@ def server_of(url_server: str | None, row: Mapping[str, Any]) -> str | None:
 
 
 def agent_of(row: Mapping[str, Any]) -> str | None:
-    """The name of the agent that made the rollout."""
+    """The name of the agent that made the rollout.
+
+    Raises:
+        Unprocessable: it is none.
+    """
     agent = row.get("agent_ref")
     name = agent.get("name") if isinstance(agent, dict) else agent
-    return name if isinstance(name, str) and 0 < len(name) <= _MAX_AGENT_CHARS else None
+    if not name:
+        return None
+    if not isinstance(name, str) or len(name) > _MAX_AGENT_CHARS:
+        message = f"must be an object with a 'name' of at most {_MAX_AGENT_CHARS} characters, or be left out"
+        raise Unprocessable(f"the row's 'agent_ref' {message}")
+    return name
 
 
 def _named(agent: str) -> str | None:

@@ -2,6 +2,7 @@
 
 import json
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -55,6 +56,20 @@ def test_a_row_of_an_unknown_agent_is_not_taken_for_mathematics(served: Served) 
     assert "own_agent" in refused.json()["detail"]
     choice = {**row, "agent_ref": {"name": "own_agent"}, "options": [{"A": "3"}, {"B": "4"}], "expected_answer": "B"}
     assert answer(served, VERIFY, choice)["score"] in (0.0, 1.0)
+
+
+@pytest.mark.parametrize("agent", [["mcqa"], [{"name": "mcqa"}], {"name": ["mcqa"]}, 5, "x" * 101])
+def test_an_agent_without_a_name_is_refused(served: Served, agent: Any) -> None:
+    refused = post(served, VERIFY, said("\\boxed{4}", expected_answer="4", agent_ref=agent))
+    assert refused.status_code == 422
+    assert "'agent_ref'" in refused.json()["detail"]
+
+
+@pytest.mark.parametrize("server", ["MCQA", "math-with-judge", "a b", "%00", "x?y"])
+def test_a_path_with_another_name_is_refused_with_the_names(served: Served, server: str) -> None:
+    refused = post(served, f"{BASE}/{quote(server)}/verify", said("\\boxed{4}", expected_answer="4"))
+    assert refused.status_code == 422
+    assert "math_with_judge" in refused.json()["detail"]
 
 
 AGENTS = {
@@ -341,6 +356,7 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
         (CIRCLES, CLICK, 1.0),
         (CIRCLES, "click (3, 4)", 0.0),
         ({"target_color": "red", "circles": [{"color": "blue", "x": 0, "y": 0, "radius": 9}]}, CLICK, None),
+        ({"target_color": "red", "circles": [{"color": "red", "x": HUGE, "y": 0, "radius": 9}]}, CLICK, None),
         ({"clicked_x": 3, "clicked_y": 4, "hit": True}, CLICK, 1.0),
         ({"clicked_x": 3, "clicked_y": 5, "hit": True}, CLICK, None),
         ({"clicked_x": None, "clicked_y": None, "hit": False}, "I see none.", 0.0),
