@@ -41,7 +41,9 @@ def unescaped(text: str) -> str:
 
     Where LaTeX stands as it is, `\frac12`, nothing is an escape.
     """
-    fields = _fields(text, _object(text, 0, len(text))) if "\\" in text else []
+    if "\\\\" not in text and "\\u" not in text:
+        return text
+    fields = _fields(text, _object(text, 0, len(text)))
     if not fields or fields[-1]["text"] is None:
         return text
     start, end = _inside(fields[-1].span("text"))
