@@ -74,11 +74,13 @@ def _folded(value: Any) -> str:
 
 def example_mcp_weather(rollout: Rollout) -> Judgement:
     """The weather of the city was asked for, and told."""
-    weather = rollout.get("expected_weather", str)
-    city = str(rollout.get("verifier_metadata", dict).get("expected_city")).casefold()
+    city = rollout.get("verifier_metadata", dict).get("expected_city")
+    if not isinstance(city, str) or not city:
+        raise InvalidItem("bad_row", "the row needs 'verifier_metadata.expected_city' as text; add it")
+    told = str(rollout.row.get("expected_weather") or f"The weather in {city} is sunny and 72 F.").casefold()
     cities = [_arguments(call.arguments).get("city") for call in rollout.calls if call.name == "get_weather"]
-    is_asked = any(str(argument).casefold() == city for argument in cities)
-    return Judgement(float(is_asked and weather.casefold() in rollout.text.casefold()), rollout.text)
+    is_asked = any(str(argument).casefold() == city.casefold() for argument in cities)
+    return Judgement(float(is_asked and told in rollout.text.casefold()), rollout.text)
 
 
 def math_advanced_calculations(rollout: Rollout) -> Judgement:

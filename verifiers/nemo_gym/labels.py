@@ -110,9 +110,7 @@ def swerl_llm_judge(rollout: Rollout) -> Judgement:
     answers = answer if isinstance(answer, list) else [answer]
     right = {text.strip().upper() for text in answers if isinstance(text, str)} & set(labels) & set(_LETTERS)
     if not right or mode not in (None, "lenient", "strict"):
-        raise InvalidItem(
-            "bad_row", "the row needs letters of 'options' as 'expected_answer', 'grading_mode' lenient or strict"
-        )
+        raise InvalidItem("bad_row", "the row needs letters as 'expected_answer', 'grading_mode' lenient or strict")
     content = stands_by(rollout.text, Channel.ANSWER_TAG, tag="solution") or ""
     if not content or (mode == "strict" and content.strip("[] ").upper() not in labels):
         return Judgement(0.0, content or None, "no_answer")

@@ -202,6 +202,8 @@ def json_call(name: str, **arguments: Any) -> str:
 
 
 HUGE = 10**400
+IN_PARIS = {"verifier_metadata": {"expected_city": "Paris"}}
+SUNNY = said("The weather in Paris is sunny and 72 F.")["response"]["output"]
 SPECIES = {"options": [{"A": "OH-"}, {"B": "H2O"}, {"C": "H3O+"}, {"D": "O2"}], "expected_answer": "B"}
 """The first row of bunsenbench_chemistry_mcq."""
 OPTIONS = {"A": "CCC", "B": "CCO"}
@@ -305,6 +307,14 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
         ({"target_color": "red", "circles": [{"color": "red"}]}, "\\boxed{1} \\boxed{2}", 0.0),
         ({"target_color": "red", "circles": [{"color": "red"}]}, "It is not \\boxed{1}.", 0.0),
         ({"target_color": "red", "circles": [{"color": "red"}]}, "\\boxed{1}\n\nWait, it is 9.", 0.0),
+    ],
+    "example_mcp_weather": [
+        (IN_PARIS, [*called("get_weather", city="paris"), *SUNNY], 1.0),
+        (IN_PARIS, SUNNY, 0.0),
+        (IN_PARIS, [*called("get_weather", city="Paris"), *said("It is sunny.")["response"]["output"]], 0.0),
+        (IN_PARIS, [*called("get_weather", city="Rome"), *SUNNY], 0.0),
+        ({**IN_PARIS, "expected_weather": "rain"}, [*called("get_weather", city="Paris"), *SUNNY], 0.0),
+        ({"verifier_metadata": {}}, [*called("get_weather", city="Paris"), *SUNNY], None),
     ],
     "bunsenbench_chemistry_mcq": [
         (SPECIES, "<choice>H2O</choice>", 1.0),
