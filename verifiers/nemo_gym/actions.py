@@ -130,7 +130,7 @@ def _is_expected(row: Mapping[str, Any], calls: Sequence[Mapping[str, Any]]) -> 
 def _required(tools: Sequence[Mapping[str, Any]], name: str | None) -> Sequence[Any]:
     schema = next((tool.get("parameters") for tool in tools if tool.get("name") == name), None)
     required = schema.get("required") if isinstance(schema, dict) else None
-    return required if isinstance(required, list) else []
+    return [key for key in required if isinstance(key, str)] if isinstance(required, list) else []
 
 
 def circle_click(rollout: Rollout) -> Judgement:

@@ -202,6 +202,10 @@ def json_call(name: str, **arguments: Any) -> str:
 
 
 HUGE = 10**400
+LOOSE_TOOL = {
+    "expected_call": {"name": "f", "arguments": {"x": 1}},
+    "declared_tools": [{"name": "f", "parameters": {"required": ["x", {"type": "message"}]}}],
+}
 IN_PARIS = {"verifier_metadata": {"expected_city": "Paris"}}
 SUNNY = said("The weather in Paris is sunny and 72 F.")["response"]["output"]
 SPECIES = {"options": [{"A": "OH-"}, {"B": "H2O"}, {"C": "H3O+"}, {"D": "O2"}], "expected_answer": "B"}
@@ -307,6 +311,10 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
         ({"target_color": "red", "circles": [{"color": "red"}]}, "\\boxed{1} \\boxed{2}", 0.0),
         ({"target_color": "red", "circles": [{"color": "red"}]}, "It is not \\boxed{1}.", 0.0),
         ({"target_color": "red", "circles": [{"color": "red"}]}, "\\boxed{1}\n\nWait, it is 9.", 0.0),
+    ],
+    "example_tool_call_multireward": [
+        (LOOSE_TOOL, called("f", x=1), 3.0),
+        (LOOSE_TOOL, called("f", y=1), 1.0),
     ],
     "example_mcp_weather": [
         (IN_PARIS, [*called("get_weather", city="paris"), *SUNNY], 1.0),
