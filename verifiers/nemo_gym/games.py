@@ -223,11 +223,12 @@ def openair_congestion(rollout: Rollout) -> Judgement:
 def _terms(step: Mapping[str, Any]) -> Iterator[float]:
     terms = step.get("reward_terms")
     values = [value for name, value in terms.items() if name != "total"] if isinstance(terms, dict) else []
-    if not values or not all(isinstance(value, int | float) and math.isfinite(value) for value in values):
+    if not values or not all(isinstance(value, int | float) and abs(value) < _LARGEST for value in values):
         raise _unreadable("'reward_terms' of each step")
     yield from values
 
 
+_LARGEST: Final = 1e100
 SERVERS: Final[Servers] = {
     "blackjack": blackjack,
     "grl_sokoban": grl_sokoban,

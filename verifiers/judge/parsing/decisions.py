@@ -5,7 +5,6 @@ and lists of values and probabilities (`/v1/decisions`). The options must be exa
 their probabilities must sum to 1. A refused question has no answer.
 """
 
-import math
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -106,7 +105,7 @@ def _listed(entries: list[Any]) -> dict[str, Any]:
 
 
 def _probability(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise Unparseable("schema_mismatch", "a probability is not a number")
     if not 0.0 <= value <= 1.0 + 1e-6:
         raise Unparseable("out_of_range", "a probability is not in [0, 1]")

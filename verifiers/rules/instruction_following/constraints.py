@@ -4,7 +4,6 @@ A check is a function. It takes a `Text` and the instruction's arguments as keyw
 the published check already does what the instruction says; both profiles then use `official`.
 """
 
-import math
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any
@@ -65,9 +64,9 @@ class Constraint:
 
 def count(value: Any) -> int:
     """Read a whole number, 0 or more. The data may write 5 as 5.0."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError("a whole number")
-    if value != int(value) or not 0 <= value <= _MAX_NUMBER:
+    if not 0 <= value <= _MAX_NUMBER or value != int(value):
         raise ValueError(f"a whole number from 0 to {_MAX_NUMBER}")
     return int(value)
 

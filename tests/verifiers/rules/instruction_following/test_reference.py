@@ -76,6 +76,11 @@ def listed(name: str, arguments: Any) -> dict[str, Any]:
         (listed("punctuation:no_comma", {"N": 1}), "bad_arguments", "does not take ['N']"),
         (listed("length_constraints:number_words", {"num_words": 5}), "bad_arguments", "lacks ['relation']"),
         (
+            listed("length_constraints:number_paragraphs", {"num_paragraphs": 10**400}),
+            "bad_arguments",
+            "a whole number",
+        ),
+        (
             listed("length_constraints:number_words", {"num_words": None, "relation": "at least"}),
             "bad_arguments",
             "lacks ['num_words']",
