@@ -149,6 +149,7 @@ def test_a_choice_in_both_forms() -> None:
         (_choice({"A": 0.9, "B": 0.9, "C": 0.0}), "schema_mismatch"),
         (_choice({"A": 0.1, "B": 0.1, "C": 0.0}), "schema_mismatch"),
         (_choice({"A": 1.5, "B": -0.5, "C": 0.0}), "out_of_range"),
+        (_choice({"A": 10**400, "B": 0.0, "C": 0.0}), "out_of_range"),
         (_choice({"A": "0.9", "B": 0.1, "C": 0.0}), "schema_mismatch"),
         (_choice({"A": True, "B": 0, "C": 0}), "schema_mismatch"),
         (_choice({"A": 0.9, "B": 0.1, "C": 0.0}, choice="D"), "schema_mismatch"),
