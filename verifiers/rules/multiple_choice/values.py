@@ -91,8 +91,8 @@ class Options:
         self._by_ordinal = _ordinals(texts) if all(texts.values()) else {}
         self._sights = Sights(list(texts), self.by_form, self._by_ordinal, self._by_sign, multi)
         self.has_formulas = any(map(_MAY_BE_FORMULA.search, texts.values()))
-        self._labelled = "", False
-        """The text that was last asked about, and whether it names an option by its label."""
+        self._labelled = 0, False
+        """The hash of the text that was last asked about, which is not kept, and whether it names an option by its label."""
 
     def label(self, text: str) -> str | None:
         return self._by_label.get(text.casefold()) or self._by_sign.get(text)
@@ -256,8 +256,8 @@ class Options:
 
     def _counts_by_labels(self, text: str) -> bool:
         """Whether a text names an option by its own label, so that 甲 and 乙 are the parties of a case, as they often are."""
-        if self._labelled[0] is not text and self._by_label.keys().isdisjoint(CELESTIAL_STEMS):
-            self._labelled = text, self._sights.names_label(text)
+        if self._labelled[0] != hash(text) and self._by_label.keys().isdisjoint(CELESTIAL_STEMS):
+            self._labelled = hash(text), self._sights.names_label(text)
         return self._labelled[1]
 
     def _is_own_text(self, text: str, previous: Mention, sight: Sight) -> bool:
