@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 from verifiers import commitment
 from verifiers.commitment.announce import announcements
-from verifiers.commitment.behind import is_taken_back, replacement
+from verifiers.commitment.behind import is_taken_back, replacement, stance_of_lead
 from verifiers.commitment.boxes import read_boxes
 from verifiers.commitment.byname import name_of, puts_in_place, verdict_on
 from verifiers.commitment.cues import Cue, Kind, adverbs, cues, kinds, listed, words
@@ -208,7 +208,11 @@ def _marks(text: str, values: Values, on_conflict: str) -> Sequence[Mark]:
             body = _unwrapped(f"{offer.before}{text[offer.start : offer.end]}{offer.after}")
             is_asked = not values.may_ask and body.rstrip(" *_$.").endswith(("?", "？", "؟"))
             names = None if is_asked else content(body, values, on_conflict)
-            marks.append(Mark(channel, names, offer.outer_start, offer.outer_end))
+            # A tag is a sentence of its own, so what leads to it is read here: "It is not <answer>B</answer>".
+            is_led = channel == "answer_tag" and names is not None and _ends_in_word(text, offer.outer_start)
+            lead = stance_of_lead(text, 0, (offer.start, offer.end)) if is_led else None
+            reason = "unparseable" if lead is None else "no_answer"
+            marks.append(Mark(channel, None if lead in UNMADE else names, offer.outer_start, offer.outer_end, reason))
         if offers.reason is not None and channel != "hash4":
             at = min(offers.at, len(text))
             marks.append(Mark(channel, None, at, at, offers.reason))
@@ -222,6 +226,11 @@ def _marks(text: str, values: Values, on_conflict: str) -> Sequence[Mark]:
         if not outer or mark.start >= outer[-1].end:
             outer.append(mark)
     return outer
+
+
+def _ends_in_word(text: str, end: int) -> bool:
+    """Whether a letter stands before a place, with at most a few spaces between them."""
+    return text[max(0, end - _SHORT_CHARS) : end].rstrip(" ")[-1:].isalpha()
 
 
 def _entry(text: str, values: Values) -> Names | None:
