@@ -337,9 +337,8 @@ class Labels:
                     for name in ("first", "head", "last"):
                         if listed[name] in self._small:
                             yield listed.start(name), 3, listed.end(name)
-                    position = max(
-                        listed.start("last"), listed.end("first")
-                    )  # what stands behind may be of the list, too
+                    # The sign or the letter at its end may be of the next part, too.
+                    position = max(listed.start("last"), listed.end("first"))
                     continue
                 order = self._order(text[slice(*span)])
                 if order is not None:
