@@ -83,6 +83,8 @@ MAX_INTERRUPTIONS: Final = 3
 """How many zygotes may die under one item before it ends as STALLED."""
 
 _MIN_TICK_S: Final = 0.005
+_RUNNABLE_TICK_S: Final = 0.1
+"""Between two looks at a worker that others have kept from the CPU for longer than an item may take without it."""
 _READ_BYTES: Final = 65536
 _GUESSED_CPU_S: Final = 0.0005
 _COST_WEIGHT: Final = 0.1
@@ -207,6 +209,14 @@ class _Worker:
         if self.looked_at is None or self.looked_at[0] != self.answered:
             self.looked_at = (self.answered, now_s)
         return now_s - self.looked_at[1]
+
+    def is_runnable(self) -> bool:
+        """Whether the worker has the CPU or waits for it now. The kernel counts a wait only when it has ended."""
+        try:
+            with open(f"/proc/{self.pid}/stat", "rb") as file:
+                return file.read(200).rpartition(b")")[2].split()[0] == b"R"
+        except (OSError, IndexError):  # it has just ended
+            return False
 
     def cpu_since_answer_s(self) -> float:
         """CPU time of the item under way, from the kernel's clock of that process (see clock_getcpuclockid(3))."""
@@ -631,7 +641,7 @@ class Workers:
         elif used_s >= item.limit_s:
             item.settle(Exit.TIME_LIMIT, f"used more than {item.limit_s:g} s of CPU", used_s)
             self._stop_head(worker, "time_limit")
-        elif idle_s >= stall_s:
+        elif idle_s >= stall_s and not worker.is_runnable():
             message = f"not done after {idle_s:.3g} s in which it could have had the CPU; it used {used_s:.2f} s of it"
             item.settle(Exit.STALLED, message, used_s)
             self._stop_head(worker, "stalled")
@@ -641,7 +651,7 @@ class Workers:
             next_s = item.limit_s - used_s
             if used_s < SLOW_AFTER_S:
                 next_s = min(next_s, SLOW_AFTER_S - used_s)
-            self._tick_in(worker, min(next_s, stall_s - idle_s))
+            self._tick_in(worker, min(next_s, stall_s - idle_s if idle_s < stall_s else _RUNNABLE_TICK_S))
 
     def _tick_in(self, worker: _Worker, delay_s: float) -> None:
         worker.timer = asyncio.get_running_loop().call_later(max(_MIN_TICK_S, delay_s), self._tick, worker)
