@@ -121,6 +121,11 @@ def is_counter(word: str) -> bool:
     return word in listed("counters")
 
 
+def is_verb(word: str) -> bool:
+    """Whether a word is the verb between a name and its value: "is"."""
+    return word.lower() in single(Kind.IS)
+
+
 def is_no_amount(word: str) -> bool:
     """Whether a word behind a number in words makes it no amount: "two of them"."""
     return word.lower() in listed("no_amount")

@@ -112,10 +112,21 @@ def localized(text: str, options: Options) -> str:
     text = repaired(text)
     if "'" in text or '"' in text:
         text = _QUOTED.sub(r"\2", text)
+    amount = _AMOUNT.fullmatch(text) if "," in text and len(text) <= _MAX_AMOUNT_CHARS else None
+    if amount and (amount["currency"] or amount["unit"]):
+        return f"{text[: amount.start('whole')]}{amount['whole'].replace('.', '')}.{text[amount.start('cents') :]}"
     if not options.has_decimal_comma or len(text) > limits.MAX_EQUAL_TEXT_CHARS:
         return text
     text = _DECIMAL_COMMA.sub(lambda number: f"{number[1].replace('.', '')}.{number[2]}", text)
     return _GROUPS_BY_POINTS.sub(lambda number: number[0].replace(".", ""), text)
+
+
+_HEAD = r"[$\s]{0,2}[-−]?\s?(?P<currency>[€£¥]?)\s?"
+_WITH_BOTH_MARKS = r"(?P<whole>\d{1,3}(?:\.\d{3})+),(?P<cents>\d{2})"
+_TAIL = r"\s?(?P<unit>[€£¥]|[^\W\d_]{1,12})?[.$\s]{0,3}"
+_AMOUNT = re.compile(_HEAD + _WITH_BOTH_MARKS + _TAIL)
+"""A sum of money with both marks, which can be read in one way alone: 5.200,00 €."""
+_MAX_AMOUNT_CHARS = 48
 
 
 @dataclass(frozen=True, slots=True)

@@ -251,7 +251,8 @@ def _several(text: str, figures: Sequence[_Figure]) -> bool:
 def _is_wording(head: str) -> bool:
     """Whether the text before a number is only words. A lone letter or an operator would make it an expression."""
     words = LETTERS.findall(head)
-    words = words[1:] if words[:1] == ["A"] and len(words) > 1 else words  # "A total of"
+    if len(words) > 1 and len(words[0]) == 1 and (words[0] == "A" or amounts.is_verb(words[1])):
+        words = words[1:]  # "A total of", "x is"
     return _is_words(head, words) and not any(word.isascii() and len(word) == 1 and word not in "aI" for word in words)
 
 
