@@ -46,7 +46,12 @@ def announcements(text: str, start: int, end: int) -> list[Announcement]:
 def _is_example(text: str, start: int, end: int) -> bool:
     """Whether the words before an announcement give it as an example: "for example: Answer: 12", 例如【答案】A."""
     head = text[max(start, end - _MAX_LEAD_CHARS) : end].rstrip(_LEADS)
-    return ends_with(head, Kind.IF)
+    if not ends_with(head, Kind.IF):
+        return False
+    phrase = words(head)
+    last = [cue for cue in cues(phrase) if cue.kind is Kind.IF and cue.stop == len(phrase)]
+    # Not the word of "in the format provided: Answer: 12".
+    return any(not listed("examples").isdisjoint(w.text for w in phrase[cue.first : cue.stop]) for cue in last)
 
 
 _LEADS = " \n*_#>:：([{【「“\"'"
