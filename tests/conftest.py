@@ -3,6 +3,7 @@ that has imported its modules.
 """
 
 import gc
+import json
 import os
 import re
 import signal
@@ -14,7 +15,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"  # a fork must not let gRPC's threads use our descriptors
 
@@ -157,6 +158,11 @@ class Served:
     def stop(self) -> int:
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(timeout=PATIENCE_S)
+
+    def logged(self) -> list[dict[str, Any]]:
+        """The lines of the log that are written to their ends: a reader may see the first half of the last one."""
+        lines = self.log.read_text().splitlines(keepends=True)
+        return [json.loads(line) for line in lines if line.endswith("\n")]
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """A service whose programs run on other services: verdicts as ever, and none out of a lost host."""
 
-import json
 import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -116,8 +115,7 @@ def test_a_host_logs_who_asked_how_it_is_only_where_it_could_not_say(front: Serv
     codes: dict[str, set[str]] = {}
 
     def have_logged() -> bool:
-        lines = [json.loads(line) for host in hosts for line in host.log.read_text().splitlines()]
-        for line in lines:
+        for line in (line for host in hosts for line in host.logged()):
             if line.get("event") == "request":
                 codes.setdefault(line["method"], set()).add(line["code"])
         return "/v1/sandbox" in codes and "200" in codes.get(wire.PATH, ())

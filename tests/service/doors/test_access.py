@@ -264,7 +264,7 @@ def test_guesses_find_nothing_and_break_nothing(shared: Shared, count: int) -> N
     assert shared.call("red", "GET", f"/v1/interactions/{mine['interaction']}").json() == before
     assert shared.call("red", "GET", f"/v1/jobs/{mine['job']}?wait_s=30").json()["state"] == "done"
     assert_nothing_told(shared)
-    lines = [json.loads(line) for line in shared.served.log.read_text().splitlines()]
+    lines = shared.served.logged()
     assert [line for line in lines if line["level"] == "error" or "exception" in line] == []
 
 

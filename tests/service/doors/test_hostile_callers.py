@@ -44,7 +44,7 @@ def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 def _raised(served: Served) -> list[str]:
     """By us or by uvicorn; gRPC itself tells of each answer that its caller cancelled at the last moment."""
-    lines = [json.loads(line) for line in served.log.read_text().splitlines()]
+    lines = served.logged()
     raised = [line for line in lines if line["level"] == "error" or "exception" in line]
     return [str(line) for line in raised if not line["logger"].startswith("grpc.")]
 

@@ -126,7 +126,7 @@ def test_an_admin_may_see_all_and_the_log_says_so(shared: Shared) -> None:
     assert shared.call("blue-1", "GET", path, x_tenant="red").status_code == 403
     assert shared.call("red", "GET", path, x_tenant="red").status_code == 200
     assert shared.call("boss", "GET", path, x_tenant="a b").status_code == 422
-    lines = [json.loads(line) for line in shared.served.log.read_text().splitlines()]
+    lines = shared.served.logged()
     seen = [(line["key"], line["tenant"]) for line in lines if line.get("by_admin")]
     assert ("boss", "red") in seen
     assert not [line for line in lines if line.get("by_admin") and line["key"] != "boss"]
@@ -225,7 +225,7 @@ def test_rows_lines_and_counts_say_whose_they_are(serve: Callable[..., Served], 
     assert 'rewardline_tenant_items_total{status="ok",tenant="blue"} 8.0' in metrics
     assert 'rewardline_tenant_requests_total{tenant="other"}' not in metrics
     assert 'rewardline_tenant_requests_total{tenant="other"} 1.0' in call("boss", "/metrics").text
-    lines = [json.loads(line) for line in served.log.read_text().splitlines()]
+    lines = served.logged()
     logged = {(line["tenant"], line.get("run_id")) for line in lines if line.get("method") == "/v1/score"}
     assert logged == {("red", "run/1"), ("red", "run/2"), ("red", None), ("blue", None)}
 

@@ -1,7 +1,6 @@
 """TLS at both doors, with certificates made here: trusted, mutual, and exchanged while the service runs."""
 
 import asyncio
-import json
 import signal
 import socket
 import ssl
@@ -188,7 +187,7 @@ def test_a_certificate_may_name_a_tenant(serve: Serve, authority: Authority) -> 
     assert call("red", "GET", "/v1/interactions/one", given="wrong") == 401
     assert call("red", "GET", "/metrics") == 403
     assert scored(f"grpcs://{served.grpc}", authority, named["blue"]) is Status.OK
-    lines = [json.loads(line) for line in served.log.read_text().splitlines()]
+    lines = served.logged()
     tenants = {(line["door"], line["tenant"]) for line in lines if line.get("key") == "certificate"}
     assert tenants == {
         ("http", "cert:red"),

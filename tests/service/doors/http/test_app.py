@@ -355,7 +355,7 @@ def test_request_ids(served: Any) -> None:
     assert sent(traceparent=f"00-{trace}-b7ad6b7169203331-01") == trace
     assert sent(x_request_id="x" * 500) != "x" * 500
     assert sent() != sent()
-    lines = [json.loads(line) for line in Path(served.log).read_text().splitlines()]
+    lines = served.logged()
     assert any(line.get("request_id") == "run7-step3" and line["event"] == "request" for line in lines)
 
 

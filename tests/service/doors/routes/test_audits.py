@@ -343,7 +343,7 @@ def test_what_a_page_asks_for_by_itself_leaves_no_line_in_the_access_log(caller:
     assert ask("gone") == 404
 
     def seen() -> list[str]:
-        logged = [json.loads(line).get("request_id", "") for line in served.log.read_text().splitlines()]
+        logged = [line.get("request_id", "") for line in served.logged()]
         return [name.removesuffix(f"-{audit_id}") for name in logged if name.endswith(audit_id)]
 
     eventually(lambda: "gone" in seen())
