@@ -20,7 +20,7 @@ from verifiers.commitment.cues import Cue, Kind, adverbs, cues, kinds, listed, w
 from verifiers.commitment.extraction import Mentioned
 from verifiers.commitment.glance import ends_with
 from verifiers.commitment.hashes import read_hashes
-from verifiers.commitment.json_fields import unescaped, without_other_fields
+from verifiers.commitment.json_fields import judged_names, names_beside, unescaped, without_other_fields
 from verifiers.commitment.mentions import in_order
 from verifiers.commitment.retraction import Verdict
 from verifiers.commitment.spans import Span, trim
@@ -136,8 +136,10 @@ def commit(text: str, values: Values, on_conflict: str, explain: bool = False) -
     """
     if not _WIDE.keys().isdisjoint(map(ord, beyond_ascii(text))):
         text = text.translate(_WIDE)
-    text = without_other_fields(unescaped(text))
-    marks = list(_marks(text, values, on_conflict))
+    text = unescaped(text)
+    beside = names_beside(text)
+    text = without_other_fields(text)
+    marks = list(_marks(text, values, on_conflict, beside))
     reader = _Reader(text, values, marks)
     commitment = None if on_conflict == "reject" else _final_line(text, values)
     if commitment is None:
@@ -199,8 +201,8 @@ _WIDE |= {0x24B6 + n: ord("A") + n for n in range(26)}
 """Full-width and circled letters and digits, one character each."""
 
 
-def _marks(text: str, values: Values, on_conflict: str) -> Sequence[Mark]:
-    """The marks, in order. A mark inside another one is a part of it."""
+def _marks(text: str, values: Values, on_conflict: str, beside: Sequence[str]) -> Sequence[Mark]:
+    """The marks, in order. A mark inside another one is a part of it. A field may not differ from the texts given `beside` it."""
     marks: list[Mark] = []
     for channel, reader in (("answer_tag", read_tags), ("boxed", read_boxes), ("hash4", read_hashes)):
         offers = reader(text, 0, len(text))
@@ -219,7 +221,17 @@ def _marks(text: str, values: Values, on_conflict: str) -> Sequence[Mark]:
     for field in _FIELD.finditer(text):
         body = field["text"] or field["list"] or field["bare"] or _KEY.sub(" ", field["object"])
         names = values.named(body)
-        marks.append(Mark("json", _entry(body.strip('"'), values) if names is None else names, *field.span()))
+        names = _entry(body.strip('"'), values) if names is None else names
+        rivals = map(values.named, beside if names else ())
+        is_same = all(rival is None or rival == names for rival in rivals)
+        marks.append(Mark("json", names if is_same else CONFLICT, *field.span()))
+    table, span = judged_names(text)
+    keys = [values.named(key) for key in table]
+    if keys and all(keys):
+        names = frozenset().union(
+            *(key for key, is_right in zip(keys, table.values(), strict=True) if key and is_right)
+        )
+        marks.append(Mark("json", names if len(names) == 1 or values.multi else CONFLICT, *span))
     marks.sort(key=lambda mark: (mark.start, -mark.end))
     outer: list[Mark] = []
     for mark in marks:
@@ -302,10 +314,12 @@ def _speaks_of_option(remainder: Sentence, against: Cue) -> bool:
     )
 
 
-_CLOSED = r"\s?[)\]](?:[*_]{0,3}\s?[.:,，：、．])?[*_]{0,3}\s*|[*_]{0,3}\s?(?:[：、．，]|[.:,](?=[*_]{0,3}[^!-')-~])|:(?=\d))[*_]{0,3}\s*"
+_EMPHASIS = "[*_]{0,3}"
+_BRACKET_CLOSED = rf"\s?[)\]](?:{_EMPHASIS}\s?[.:,，：、．])?"
+_SIGN_BEHIND = rf"{_EMPHASIS}\s?(?:[：、．，]|[.:,](?={_EMPHASIS}[^!-')-~])|:(?=\d))"
 _LABELLED = re.compile(
-    rf"[*_]{{0,3}}(?:(?P<noun>[^\W\d_]{{2,12}})\s?)?[(\[]?\s?(?P<label>[^\W_])"
-    rf"(?:(?P<sign>{_CLOSED})|\s+)(?P<text>\S.*?)[*_]{{0,3}}"
+    rf"{_EMPHASIS}(?:(?P<noun>[^\W\d_]{{2,12}})\s?)?[(\[]?\s?(?P<label>[^\W_])"
+    rf"(?:(?P<sign>(?:{_BRACKET_CLOSED}|{_SIGN_BEHIND}){_EMPHASIS}\s*)|\s+)(?P<text>\S.*?){_EMPHASIS}"
 )
 _NAMES_OPTION = frozenset([Kind.ANSWER, Kind.NOUN, Kind.LABEL])
 _PRAISE = frozenset([Kind.RIGHT, Kind.FITS])

@@ -2,7 +2,10 @@
 
 import json
 import re
+from collections.abc import Mapping
+from typing import Any
 
+from verifiers.commitment.cues import Kind, cues, words
 from verifiers.commitment.offers import Offer, last_matches
 from verifiers.commitment.spans import Span, strip, unwrap
 
@@ -27,6 +30,7 @@ def json_answer(text: str, start: int, end: int) -> Offer | None:
 
 def without_other_fields(text: str) -> str:
     """A text of the same length without the fields beside the answer in a JSON object that ends it: its reasoning, its confidence."""
+    text = _without_open_object(text)
     span = _object(text, 0, len(text))
     fields = _fields(text, span)
     if span is None or len(fields) != 1:
@@ -39,8 +43,9 @@ def without_other_fields(text: str) -> str:
 def unescaped(text: str) -> str:
     r"""A text of the same length, with the answer in a JSON object that ends it as JSON means it: `\frac12` for `\\frac12`.
 
-    Where LaTeX stands as it is, `\frac12`, nothing is an escape.
+    Where LaTeX stands as it is, `\frac12`, nothing is an escape. An object that takes its own answer back is left out.
     """
+    text = _without_open_object(text)
     if "\\\\" not in text and "\\u" not in text:
         return text
     fields = _fields(text, _object(text, 0, len(text)))
@@ -54,6 +59,64 @@ def unescaped(text: str) -> str:
     return f"{text[:start]}{meant:<{end - start}}{text[end:]}"
 
 
+def _without_open_object(text: str) -> str:
+    """The text with blanks for an object that ends it, and does not commit to its answer."""
+    span = _object(text, 0, len(text))
+    fields = None if span is None else _parsed(text[slice(*span)])
+    if span is None or fields is None or not _is_open(fields):
+        return text
+    return f"{text[: span[0]]}{' ' * (span[1] - span[0])}{text[span[1] :]}"
+
+
+def _is_open(fields: Mapping[str, Any]) -> bool:
+    """Whether an object calls its answer wrong, holds only a wrong one, or another beside it.
+
+    {"answer": "B", "is_correct": false}     {"wrong_answer": "B"}     {"answer": "B", "alternative": "C"}
+    """
+    answers = [value for key, value in fields.items() if _KEY.fullmatch(key)]
+    for key, value in fields.items():
+        if _KEY.fullmatch(key) or len(key) > _MAX_KEY_CHARS:
+            continue
+        kinds = _kinds_of(key)
+        is_against = not kinds.isdisjoint(_AGAINST)
+        if isinstance(value, bool):
+            if answers and (is_against if value else not is_against and Kind.RIGHT in kinds):
+                return True
+        elif answers:
+            if value and not kinds.isdisjoint(_BESIDE) and value not in answers:
+                return True
+        elif Kind.ANSWER in kinds and (is_against or Kind.OTHER in kinds):
+            return True
+    return False
+
+
+def names_beside(text: str) -> list[str]:
+    """The texts that an object, which ends a text, gives for the answer beside its label: {"answer": "B", "text": "Paris"}."""
+    span = _object(text, 0, len(text))
+    fields = {} if span is None else _parsed(text[slice(*span)]) or {}
+    return [
+        value
+        for key, value in fields.items()
+        if isinstance(value, str) and len(key) <= _MAX_KEY_CHARS and not _NAMES.isdisjoint(_kinds_of(key))
+    ]
+
+
+def judged_names(text: str) -> tuple[Mapping[str, bool], Span]:
+    """What an object, which ends a text, says of each of its keys, and its place; nothing if it says anything else: {"A": false, "B": true}."""
+    span = _object(text, 0, len(text)) or (0, 0)
+    fields = _parsed(text[slice(*span)]) or {}
+    return (fields if all(isinstance(value, bool) for value in fields.values()) else {}), span
+
+
+def _kinds_of(key: str) -> frozenset[Kind]:
+    return frozenset(cue.kind for cue in cues(words(key.replace("_", " ").replace("-", " "))))
+
+
+_KEY = re.compile(r"(?:final[_ ]?)?answer|choice|option|label|letter", re.IGNORECASE)
+_MAX_KEY_CHARS = 40
+_AGAINST = frozenset([Kind.NOT, Kind.WRONG, Kind.BAD])
+_BESIDE = frozenset([Kind.OTHER, Kind.ALSO])
+_NAMES = frozenset([Kind.ANSWER, Kind.NOUN, Kind.SOURCE])
 _ESCAPED = re.compile(r"(?:[^\\]|\\(?:[\\/]|u[0-9a-fA-F]{4}))*")
 
 
@@ -74,15 +137,18 @@ def _object(text: str, start: int, end: int) -> Span | None:
     stop = match.start() + 1
     origin = max(start, stop - _MAX_JSON_CHARS)
     openings = text.rfind("{", origin, stop), text.find("{", origin, stop)
-    return next(((opening, stop) for opening in openings if opening >= 0 and _is_json(text[opening:stop])), None)
+    return next(
+        ((opening, stop) for opening in openings if opening >= 0 and _parsed(text[opening:stop]) is not None), None
+    )
 
 
-def _is_json(text: str) -> bool:
-    """Whether the text is an object of JSON, also with what models write in its strings: line breaks, and LaTeX's backslashes."""
+def _parsed(text: str) -> Mapping[str, Any] | None:
+    """An object of JSON, also with what models write in its strings: line breaks, and LaTeX's backslashes; None if it is none."""
     try:
-        return isinstance(json.loads(_ESCAPE.sub(_whole_escape, text), strict=False), dict)
+        fields = json.loads(_ESCAPE.sub(_whole_escape, text), strict=False)
     except (ValueError, RecursionError):
-        return False
+        return None
+    return fields if isinstance(fields, dict) else None
 
 
 _ESCAPE = re.compile(r"\\.", re.DOTALL)

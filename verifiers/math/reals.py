@@ -103,7 +103,20 @@ def _union(node: Node) -> Reals | None:
     readable = [part for part in sets if part is not None]
     if len(readable) < len(sets) or len({part.variable for part in readable}) != 1:
         return None
+    pairs = [part.pieces[0] for arg, part in zip(node.args, readable, strict=True) if arg.kind in PAIRS]
+    if _has_point(pairs, node.kind == "or"):
+        return None
     return Reals(tuple(piece for part in readable for piece in part.pieces), readable[0].variable)
+
+
+def _has_point(pairs: Sequence[Piece], is_choice: bool) -> bool:
+    """Whether pairs are points of a plane: nobody unites with an empty interval, (6, 0), or offers one inside another as a choice."""
+    try:
+        return any(_is_empty(pair) for pair in pairs) or (
+            is_choice and any(_within(lhs, rhs) for lhs in pairs for rhs in pairs if lhs != rhs)
+        )
+    except NoValue:
+        return False
 
 
 def _part(node: Node, of_sets: bool) -> Reals | None:
@@ -297,6 +310,13 @@ def _is_empty(piece: Piece) -> bool:
 def _meet(lhs: Piece, rhs: Piece) -> bool:
     gap = values.order(rhs.low, lhs.high)
     return gap < 0 or (gap == 0 and not (lhs.high_open and rhs.low_open))
+
+
+def _within(inner: Piece, outer: Piece) -> bool:
+    low, high = values.order(inner.low, outer.low), values.order(inner.high, outer.high)
+    return (low > 0 or (low == 0 and outer.low_open <= inner.low_open)) and (
+        high < 0 or (high == 0 and outer.high_open <= inner.high_open)
+    )
 
 
 def _join(lhs: Piece, rhs: Piece) -> Piece:

@@ -42,6 +42,7 @@ class _Name(NamedTuple):
     """The pieces behind the first, each with what has to stand before it: space, underscores, or nothing."""
     before: str
     behind: str
+    is_formula: bool
 
     def end(self, small: str, start: int, limit: int) -> int | None:
         """The end of the name in a caseless text that has its first piece at `start`."""
@@ -51,12 +52,15 @@ class _Name(NamedTuple):
             following = match.end() if match else position
             if between and not _has_between(between, small[position:following]):
                 return None
+            if self.first in _SIGNS and "$" in small[position:following]:
+                return None  # The sign stands before the formula: "A - $x^2$".
             if not small.startswith(piece, following, limit):
                 return None
             position = following + len(piece)
         return position
 
 
+_SIGNS: Final = frozenset("-−+±")
 _PIECES: Final = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*\s*|\d[\d.,]*\s*|\S\s*")
 _SPACE: Final = re.compile(r"[\s*_$]+")
 _BETWEEN_PIECES: Final = "*_$"
@@ -99,7 +103,12 @@ def _name(text: str) -> _Name:
         tuple(zip(betweens[1:], pieces[1:], strict=True)),
         "digit" if first.isdigit() else "word" if _has_edges(first) else "",
         "digit" if last.isdigit() else "word" if _has_edges(last) else "",
+        _OF_FORMULA.search(text) is not None,
     )
+
+
+_OF_FORMULA: Final = re.compile(r"[\d\\^√π]|\A(?:[^\W\d_]\Z|[-−+±])")
+"""What makes a name a formula or an amount, which a sign beside it makes another one: `2x` in `2x^2`, "20 m" in "20 m/s"."""
 
 
 def _has_edges(char: str) -> bool:
@@ -115,8 +124,13 @@ def _is_of_word(char: str) -> bool:
 _FIRST_MARK: Final = "\u0300"
 _PARTICLE: Final = re.compile(r"(?:입니다|이다|이에요|예요|임|[은는이가을를])(?![가-힣])")
 """What stands behind a Korean noun without a space and is not part of it."""
-_LEADS_INTO_NUMBER: Final = re.compile(r"(?:\d[.,]|[-−+/^×÷]|\d\*)\Z")
-_NUMBER_GOES_ON: Final = re.compile(r"[.,]\d|\s?[-−+/^×÷%°√π]|\s?\*\s?\d|\s\d")
+_LEADS_INTO_NUMBER: Final = re.compile(r"(?:\d[.,]|[-−+/^×÷±√∓]|\d\*)\Z")
+_OPERAND: Final = r"(?:[\d\\({√π]|[^\W\d_](?![^\W\d_]))"
+_NUMBER_GOES_ON: Final = re.compile(rf"[.,]\d|\s?[%°√π]|[-−+/^×÷](?=[^\s.,;])|\s[-−+/^×÷]\s?{_OPERAND}|\s?\*\s?\d|\s\d")
+_LEADS_INTO_FORMULA: Final = re.compile(r"(?:[-−+/^×÷±√∓\w}]|\d\*)\Z")
+_FORMULA_GOES_ON: Final = re.compile(
+    rf"\s?(?:\^|[-−+/×÷±*]\s?{_OPERAND}|[√π]|\\(?:pi|sqrt|[dt]?frac|c?dot|times|div|pm)(?![A-Za-z]))"
+)
 
 
 def _stands_alone(name: _Name, text: str, start: int, end: int, limit: int) -> bool:
@@ -131,7 +145,10 @@ def _stands_alone(name: _Name, text: str, start: int, end: int, limit: int) -> b
             return False
         if name.behind == "digit" and _NUMBER_GOES_ON.match(text, end, limit):
             return False
-    return True
+    if not name.is_formula:
+        return True
+    leads = _LEADS_INTO_FORMULA.search(text, max(0, start - 2), start)
+    return (name.before == "digit" or not leads) and not _FORMULA_GOES_ON.match(text, end, limit)
 
 
 class Names:
