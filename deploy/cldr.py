@@ -1,6 +1,6 @@
 """Writes the words of CLDR that the verifiers read, for every locale that Babel has: `python -m deploy.cldr`.
 
-The words of scales and units, the months, and the words for "or" in lists. A word may mean one thing in one language and
+The words of scales, units and percents, the months, and the words for "or" in lists. A word may mean one thing in one language and
 another elsewhere. The languages of the lexicon come first, and English first among them. A scale word is kept with what
 it means in each language.
 """
@@ -63,6 +63,7 @@ def words() -> dict[str, Any]:
         "units": _undotted(
             {word: _UNITS[unit] for word, unit in units.items() if unit and not _is_scale(scales.get(word, {}))}
         ),
+        "percent": {word: side for word, side in _meanings(_percents).items() if side},
         "or": list(_meanings(lambda name, locale: _joints(locale))),
     }
 
@@ -159,6 +160,14 @@ def _units(language: str, locale: Mapping[str, Any]) -> Words:
                     continue
                 if (is_spoken and not name.isascii()) or (is_named and (is_spoken or " " not in name)):
                     yield name, unit
+
+
+def _percents(language: str, locale: Mapping[str, Any]) -> Words:
+    """The words for a percent sign, with the side of the number on which they stand."""
+    forms = locale["unit_patterns"].get("concentr-percent", {}).get("long", {})
+    for form in forms.values() if language in _SPOKEN and hasattr(forms, "values") else ():
+        if any(map(str.isalpha, name := form.replace("{0}", ""))):
+            yield name, "before" if form.endswith("{0}") else "behind"
 
 
 def _joints(locale: Mapping[str, Any]) -> Words:

@@ -1,10 +1,10 @@
-"""Words of all languages, from CLDR: scales of numbers, months, units, and the words for "or" in lists.
+"""Words of all languages, from CLDR: scales of numbers, months, units, percents, and the words for "or" in lists.
 
 `deploy/cldr.py` writes the file.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -41,4 +41,10 @@ def _rates() -> dict[str, str]:
 
 RATES: Final = _rates()
 """The unit that a word before a number divides by: 時速60km is 60 km/h."""
+_PERCENTS: Final = {side: tuple(words) for side, words in _WORDS["percent"]}
+PERCENTS: Final[Mapping[str, Sequence[str]]] = {
+    "before": (*_PERCENTS["before"], "百分之"),
+    "behind": (*_PERCENTS["behind"], "per cent", "pct", "퍼센트", "phần trăm", "بالمئة"),
+}
+"""The words for a percent sign, by the side of the number on which they stand; some of them CLDR lacks."""
 OR: Final = frozenset(_WORDS["or"])

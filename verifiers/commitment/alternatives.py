@@ -1,6 +1,7 @@
 r"""Another value that is offered directly behind a mark's own, so that neither is meant.
 
     \boxed{42} (or 43)   \boxed{42}, otherwise 43   \boxed{42} (or 43 if n is odd)   \boxed{42} unless n is odd, then 43
+    \boxed{42}, unless it is 43
 
 The clause ends behind the value, or a condition or a reason follows. Whether the two are the same ("4, or 8/2") is for a verifier to
 say, which reads them; plain numbers are the same if one is the other rounded.
@@ -16,7 +17,7 @@ from verifiers.commitment.stance import Sentence, sentence_at
 from verifiers.commitment.wording import openings
 
 _MAX_CHARS = 160
-_CLOSES = re.compile(r"(?:[\s$*_})\]]|\\[\])]|\\text\{|</answer>)*+(?:[(（[,，、;；:：–—-][\s$*_]*+){0,2}")
+_CLOSES = re.compile(r"(?:[\s$*_})\]]|\\[\])]|\\text\{|</answer>)*+(?:(?:[(（[,，、;；:：–—…-]|\.{2,3})[\s$*_]*+){0,2}")
 _PAUSES = frozenset(",，;；")
 _ENDS = frozenset(".,;:!?)]，。；：！？）|")
 _MARKUP = frozenset("$*({}")
@@ -37,6 +38,17 @@ def alternative(text: str, end: int) -> Span | None:
     stop = sentence.past_cue(index, Kind.OR)
     stop = stop if stop > index else _past_condition(sentence, index)
     return _value(sentence, stop) if stop > index else None
+
+
+def names_no_other(text: str, end: int) -> bool:
+    """Whether the words behind an answer take it back without another: "42, or not", "42... or something else"."""
+    start = _CLOSES.match(text, end, end + _MAX_CHARS).end()  # type: ignore[union-attr]  # matches nothing, too
+    if first_word(text, start, end + _MAX_CHARS) not in openings(Kind.OR):
+        return False
+    sentence = sentence_at(text, start, start, min(len(text), end + _MAX_CHARS))
+    stop = sentence.past_cue(sentence.past_cue(0, Kind.OR), *_LEADS)
+    last = sentence.past_cue(stop, Kind.NOT, Kind.OTHER)
+    return stop < last and sentence.ends(last)
 
 
 def alternative_to(text: str, extraction: Extraction) -> str | None:
@@ -63,8 +75,10 @@ def _number(text: str) -> Decimal | None:
 
 
 def _past_condition(sentence: Sentence, index: int) -> int:
-    """The place behind the comma that ends a condition: "unless n is odd,"."""
+    """The place behind the comma that ends a condition, "unless n is odd,", or behind the words that lead to a value: "unless it is"."""
     start = sentence.past_cue(index, Kind.IF)
+    if (value := sentence.past_cue(start, Kind.IT, Kind.IS)) > start > index:
+        return value
     pauses = [at + 1 for at in range(start, len(sentence.words)) if sentence.words[at].text in _PAUSES]
     return pauses[0] if start > index and pauses else index
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from verifiers.commitment.alternatives import alternative, is_another_number
+from verifiers.commitment.alternatives import alternative, is_another_number, names_no_other
 from verifiers.commitment.cues import Cue, Kind, listed, words
 from verifiers.commitment.figured import figured
 from verifiers.commitment.folding import fold
@@ -241,7 +241,7 @@ def leaves_open(text: str, end: int, answer: str) -> bool:
     successors = sentences(text, max(end, statement.end), min(len(text), max(end, statement.end) + _MAX_OFFER_CHARS))
     statements = [*([remainder] if remainder else []), *islice(successors, _MAX_OFFERS)]
     span = alternative(text, end)
-    if span is not None and is_another_number(answer, text[slice(*span)]):
+    if names_no_other(text, end) or (span is not None and is_another_number(answer, text[slice(*span)])):
         return True
     return any(_offers_other(sentence, _numbers(answer)) for sentence in statements if not sentence.asks)
 

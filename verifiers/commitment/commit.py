@@ -12,6 +12,7 @@ from itertools import pairwise, takewhile
 from typing import Any, NamedTuple, Protocol
 
 from verifiers import commitment
+from verifiers.commitment.alternatives import alternative, names_no_other
 from verifiers.commitment.announce import announcements
 from verifiers.commitment.behind import is_taken_back, replacement, stance_of_lead
 from verifiers.commitment.boxes import read_boxes
@@ -861,7 +862,7 @@ class _Reader:
         correction = replacement(self._text, last.span[1], self._text[slice(*last.span)])
         if correction is not None and self._values.named(correction.value) != last.names:
             return True
-        if is_taken_back(self._text, self._end_of_restated(last)):
+        if is_taken_back(self._text, self._end_of_restated(last)) or self._is_left_to_choose(last):
             return True
         for index in range(last.sentence, min(count, last.sentence + _MAX_FOLLOWING)):
             sentence, mentions = self._read(index)
@@ -899,6 +900,12 @@ class _Reader:
             alive = [stance for stance in self._stances(sentence, mentions, count - 1) if stance is not Stance.DENIED]
             return bool(alive) and names is not None and not (names and names <= last.names)
         return False
+
+    def _is_left_to_choose(self, last: Offer) -> bool:
+        """Whether the words behind an offer let another one be as right: "C, unless it is D", "C... or not"."""
+        other = alternative(self._text, last.span[1])
+        names = None if other is None else self._values.named(self._text[slice(*other)])
+        return (names is not None and names != last.names) or names_no_other(self._text, last.span[1])
 
     def _end_of_restated(self, offer: Offer) -> int:
         """The end of an offer, or of the sentence behind it that is nothing but the same value: "(B). No.", if B is "No"."""

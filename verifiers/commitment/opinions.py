@@ -76,7 +76,18 @@ def opinions(text: str, phrase: Sequence[Word], cues: Sequence[Cue]) -> Opinions
         if _is_elsewhere(phrase, answers, part) or _is_given_up(phrase, bool(answers), part, turn)
     ]
     signals = [Cue(Kind.SAID, part.first, part.stop) for part in others]
-    return Opinions([*(cue for _, cue in items), *reported, *owned, *opposed, *signals], sourced)
+    quoted = {Cue(Kind.SAID, part.first, part.stop) for part in somebody if _heads_quotation(phrase, part)}
+    return Opinions([*(cue for _, cue in items), *reported, *owned, *opposed, *signals, *quoted], sourced)
+
+
+def _heads_quotation(phrase: Sequence[Word], part: Part) -> bool:
+    """Whether somebody is named before a colon and a quotation: `ChatGPT: "The answer is C."`."""
+    sign, mark = (word.text for word in phrase[part.stop : part.stop + 2]) if len(phrase) > part.stop + 1 else ("", "")
+    return sign in _COLONS and mark in _QUOTES
+
+
+_COLONS = frozenset(":：")
+_QUOTES = frozenset("\"'“‘„«「『")
 
 
 def _is_given_up(phrase: Sequence[Word], is_answer: bool, part: Part, turn: int) -> bool:

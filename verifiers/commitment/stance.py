@@ -98,6 +98,7 @@ _ENDS_SCOPE = frozenset([Kind.SO, Kind.BUT, Kind.BECAUSE])
 _SKIPPED = frozenset([Kind.THE, Kind.NOUN, Kind.RIGHT])
 _COMMAS = frozenset(",，、،؛;；:：—–()（）")
 _OPENS = frozenset("(（[{<\"'“‘«「『【《〈\\$#|")
+_COLONS = frozenset(":：")
 _TELLS = frozenset(":：=—–-→⇒➜⟹>∴")
 _ARROWS = frozenset("→⇒➜⟹∴")
 _JOINS = frozenset([",", "，", "、", "/", "&", "+", "|", ";", "；"])
@@ -1095,7 +1096,8 @@ class Sentence:
         if cue.kind is Kind.DIFFERS:
             return self.skipped(first) <= cue.stop
         between = [word.text for word in self.words[cue.stop : first]]
-        if between and between[0] in ",，、،" and cue.kind is not Kind.NOT:
+        is_apart = between and (between[0] in ",，、،" or (cue.kind is Kind.SAID and between[0] in _COLONS))
+        if is_apart and cue.kind is not Kind.NOT:
             between = between[1:]
         if not _COMMAS.isdisjoint(between[:-1] if between and between[-1] in _OPENS | _TELLS else between):
             return False

@@ -12,6 +12,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
+from verifiers import cldr
+
 _LANGUAGES: Final = json.loads(Path(__file__).with_name("words.json").read_text("utf-8"))
 _ENGLISH: Final = frozenset(_LANGUAGES.pop("en")["whole"])
 _Meanings = dict[str, list[tuple[str, int]]]
@@ -37,6 +39,8 @@ def in_words(spelled: str) -> Fraction | None:
     """The number that a whole text spells in any language; None if it spells none, or several."""
     if len(spelled) > _MAX_CHARS or spelled.isdecimal():
         return None
+    if (scaled := _scaled(spelled.casefold())) is not None:
+        return scaled
     key = spelled.casefold().translate(_NOT_JOINED)
     if not (key in _ENGLISH or (key.isascii() and len(key) < _FEWEST_LETTERS)) and (number := _only(key)) is not None:
         return number
@@ -46,6 +50,17 @@ def in_words(spelled: str) -> Fraction | None:
 
 
 _FEWEST_LETTERS = 3
+
+
+def _scaled(spelled: str) -> Fraction | None:
+    """The value of a number with a scale word of the same language: `zwei millionen`, `un millón`; None if it has none, or several."""
+    head, _, word = spelled.strip().rpartition(" ")
+    powers = cldr.SCALES.get(word, {}) if head else {}
+    key = head.translate(_NOT_JOINED)
+    values = {
+        number * 10 ** powers[language] for language, number in _readings(key, 1000) if language in powers and number
+    }
+    return Fraction(values.pop()) if len(values) == 1 else None
 
 
 def _only(key: str) -> Fraction | None:

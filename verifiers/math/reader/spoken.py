@@ -17,6 +17,11 @@ from verifiers.numerals.spelling import MAX_CHARS, spoken
 from verifiers.rules.numeric import reading
 from verifiers.rules.numeric.values import Number
 
+_DECIMAL = r"[-+]?\d+(?:\.\d+)?"
+_PERCENT = re.compile(
+    rf"(?P<before>{_DECIMAL}){reading.PERCENT_BEHIND.pattern}|(?:{'|'.join(cldr.PERCENTS['before'])})\s?(?P<behind>{_DECIMAL})",
+    re.IGNORECASE,
+)
 _RATIO_IN_WORDS = re.compile(r"(\d{1,9})\s+to\s+(\d{1,9})")
 
 
@@ -33,6 +38,8 @@ def read_spoken(text: str) -> Node | None:
         return Node("ratio", tuple(Node("num", leaf=Fraction(part)) for part in ratio.groups()))
     if (amounts := _compound(text)) is not None:
         return amounts
+    if percent := _PERCENT.fullmatch(text):
+        return Node("%", (Node("num", leaf=Fraction(percent["before"] or percent["behind"])),))
     plain = _PLAIN_QUANTITY.fullmatch(text)
     if plain and " -" not in plain["unit"] and (unit := units.key(plain["unit"])) is not None:
         is_named = text.isascii() or plain["unit"].casefold() in cldr.UNITS

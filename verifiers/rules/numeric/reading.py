@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from memory import remember
-from verifiers import numerals
+from verifiers import cldr, numerals
 from verifiers.commitment import amounts
 from verifiers.commitment.letters import LETTERS
 from verifiers.math import units
@@ -43,9 +43,11 @@ _PERCENT = re.compile(r"\s?%")
 _GOES_ON = re.compile(r"[\d^!]")
 _MORE_BEHIND = re.compile(r"\s?[多余餘](?![于於])")
 _SEVERAL = re.compile(r"[-–—~,;،؛、]")
-PERCENT_BEHIND = re.compile(r"\s?(?:percent|per\scent|pct)(?![A-Za-z])", re.IGNORECASE)
-_PERCENT_BEFORE = re.compile(r"百分之\s?$")
-_PERCENT_WORD = re.compile(r"per\s?cent|百分之", re.IGNORECASE)
+_PERCENTS = {side: "|".join(sorted(words, reverse=True)) for side, words in cldr.PERCENTS.items()}
+PERCENT_BEHIND = re.compile(rf"\s?(?:{_PERCENTS['behind']})(?![A-Za-zÀ-ӿ])", re.IGNORECASE)
+_PERCENT_BEFORE = re.compile(rf"(?:{_PERCENTS['before']})\s?$", re.IGNORECASE)
+_FRACTION_IN_WORDS = re.compile(r"per\s?cent|百分之", re.IGNORECASE)
+"""The words with which a number in words is read as a fraction: "fifty percent" as 1/2."""
 _EDGES = " .,;:!*\"'$()"
 _ONE_LETTER_UNITS = frozenset("mgshlLCFKNJWVAdMt")
 _OUTSIDE_WORDS = re.compile(r"[\s.,;!?'\"()$°²³/%-]*")
@@ -87,6 +89,8 @@ def _read(text: str, decimal_comma: bool, languages: Set[str]) -> Number | Unrea
     is_bounded = amounts.is_bounded(text, figure.start, figure.end) or _MORE_BEHIND.match(tail)
     if is_bounded or any(amounts.is_bounded(side, len(side), len(side)) for side in sides[:-1]):
         return Unreadable("conflicting_answers")
+    percent = PERCENT_BEHIND.match(tail)
+    tail = tail[percent.end() :] if percent else tail
     if _FACTORIAL_BEHIND.match(tail) or not _is_wording(head) or not _is_unit(tail):
         return Unreadable("unparseable")
     leads = _PERCENT_BEFORE.sub("", head)
@@ -94,7 +98,7 @@ def _read(text: str, decimal_comma: bool, languages: Set[str]) -> Number | Unrea
         return Unreadable("unparseable")
     if figure.value is None or scale is None:
         return Unreadable("unparseable")
-    is_percent = figure.is_percent or bool(PERCENT_BEHIND.match(tail) or _PERCENT_BEFORE.search(head))
+    is_percent = figure.is_percent or bool(percent or _PERCENT_BEFORE.search(head))
     number = Number(*figure.value, is_percent, currency)
     return values.scaled(number, scale, bool(negative))
 
@@ -221,9 +225,10 @@ def _in_words(text: str) -> Number | Unreadable:
         value, counted = counted_number
     if value is None:
         return Unreadable("unparseable")
-    is_percent = _PERCENT_WORD.search(text) is not None
+    is_fraction = _FRACTION_IN_WORDS.search(text) is not None
+    is_percent = is_fraction or PERCENT_BEHIND.match(counted) is not None
     currency, _ = currencies.currency_beside("", "", counted)
-    return Number(value * 100 if is_percent else value, is_percent=is_percent, currency=currency)
+    return Number(value * 100 if is_fraction else value, is_percent=is_percent, currency=currency)
 
 
 def _is_counted(text: str, counted: str) -> bool:
