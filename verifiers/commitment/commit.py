@@ -1090,7 +1090,11 @@ class _Reader:
             return Commitment(None, "conflicting_answers", "bare")
         if tagged := _TAGGED.fullmatch(text, 0, end):
             return self._found(values.named(tagged["inner"]) or CONFLICT, "bare", tagged.span("inner"))
-        if len(self._tail) == 1 and (named := values.named(text[:end])) is not None and not self._are_unmade(0, end):
+        if (
+            len(self._tail) == 1
+            and (named := values.named(text[:end])) is not None
+            and not self._are_unmade(0, end, named)
+        ):
             return self._found(named, "bare", (0, end))
         lines = [line for line in _LINE.finditer(text, 0, end) if _is_line(line[0])]
         is_explained = len(lines) > 1 and self._is_explanation(lines[1].start(), end)
@@ -1117,7 +1121,7 @@ class _Reader:
                 not lines
                 or (names := values.named(lines[index][0].strip())) is None
                 or lines[index][0].rstrip(" *_").endswith((":", "："))
-                or self._are_unmade(*lines[index].span())
+                or self._are_unmade(*lines[index].span(), names)
             ):
                 continue
             other = values.named(lines[position][0].strip()) if len(lines) > 1 else None
@@ -1186,13 +1190,18 @@ class _Reader:
         phrase = words(line)
         return any(cue.kind is Kind.OR and cue.first == 0 and cue.stop == len(phrase) for cue in cues(phrase))
 
-    def _are_unmade(self, start: int, end: int) -> bool:
-        """Whether a line asks or denies what it mentions."""
+    def _are_unmade(self, start: int, end: int, names: Names) -> bool:
+        """Whether a line asks or denies what it names. It may deny others: "A, C, but not B"."""
         for index, sentence in enumerate(self._tail):
             if start <= sentence.start < end:
                 if sentence.asks and not self._values.may_ask:
                     return True
-                if any(stance in UNMADE for stance in self._stances(*self._read(index), index)):
+                read = self._read(index)
+                stances = zip(read.mentions, self._stances(*read, index), strict=True)
+                if any(
+                    stance in UNMADE and (not names or not mention.value or mention.value & names)
+                    for mention, stance in stances
+                ):
                     return True
         return False
 

@@ -883,7 +883,7 @@ class Sentence:
         extents = [self.place(span) for span in spans]
         for cue in reversed(self.cues):
             stance = _GOVERNS.get(cue.kind)
-            if stance is None or cue.stop > first:
+            if stance is None or cue.stop > first or _is_part(cue, extents):
                 continue
             if cue.kind is Kind.BAD and any(
                 neighbour.kind in ANNOUNCES and neighbour.first <= cue.first < neighbour.stop for neighbour in self.cues
@@ -1406,6 +1406,13 @@ _TURN_SIGNS = frozenset(",:;.—–-!…，、：；。！،؛")
 def _subjects() -> Tokens:
     """The words of subjects, as a glance has them: "it is" concludes."""
     return frozenset(word.strip("'") for word in listed("subjects"))
+
+
+def _is_part(cue: Cue, extents: Sequence[Span]) -> bool:
+    """Whether a cue is a word of another mention, such as the "not" of the option "It does not rise"."""
+    return any(
+        first <= cue.first and cue.stop <= stop and cue.stop - cue.first < stop - first for first, stop in extents
+    )
 
 
 def _is_sign(cue: Cue, phrase: Sequence[Word]) -> bool:

@@ -30,6 +30,7 @@ from verifiers.math.reader import read, read_apart
 from verifiers.math.readings import Reading
 from verifiers.math.solutions import MAX_WORDS, final_answer, unanswered
 from verifiers.math.tree import Node, TooComplex, Undecided, Unreadable, show
+from verifiers.rules.numeric.notation import without_points
 
 _MAX_SHOWN_CHARS = 300
 
@@ -109,7 +110,7 @@ _TEXT = re.compile(r"(?<=['\"])([^'\"\n,][^'\"\n]{0,200})(?=['\"])")
 
 def localized(text: str, options: Options) -> str:
     """A text with repaired commands, and with numbers in the usual notation: 1.234,5 becomes 1234.5."""
-    text = repaired(text)
+    text = without_points(repaired(text))
     if "'" in text or '"' in text:
         text = _QUOTED.sub(r"\2", text)
     amount = _AMOUNT.fullmatch(text) if "," in text and len(text) <= _MAX_AMOUNT_CHARS else None

@@ -118,6 +118,8 @@ class Options:
         if label := self.one(text):
             return frozenset({label})
         mentions = self.mentions(text, 0, len(text))
+        if self.multi and mentions:
+            text, mentions = _without_denied(text, mentions)
         if not mentions or not self._is_only(text, mentions):
             return None
         if len({mention.value for mention in mentions}) > 1 and any(cue.kind is Kind.OR for cue in cues(words(text))):
@@ -137,7 +139,7 @@ class Options:
         for mention in mentions:
             chars[mention.start : mention.end] = " " * (mention.end - mention.start)
         spoken = words("".join(chars))
-        if any(word.text[0].isdigit() or word.text in "=<>≤≥≠+^~" for word in spoken):
+        if any(word.text[0].isdigit() or word.text in ("=<>≤≥≠^~" if self.multi else "=<>≤≥≠+^~") for word in spoken):
             return False
         spared: set[int] = set()
         for cue in cues(spoken):
@@ -327,7 +329,11 @@ class Options:
             if not any(cue.first == 0 and cue.kind in _BEHIND_LABEL for cue in phrases):
                 return False
         spoken = words(text[max(start, sight.start - 40) : sight.start])
-        return not spoken or not spoken[-1].text[-1].isalnum() or spoken[-1].text in vocabulary()
+        return not spoken or not spoken[-1].text[-1].isalnum() or self._may_precede(spoken[-1].text)
+
+    def _may_precede(self, word: str) -> bool:
+        """Whether a word may stand before a label: one of the lexicons, or another label if several may be meant, as in "A B C"."""
+        return word in vocabulary() or (self.multi and self.label(word.upper()) is not None)
 
     def _is_led(self, spoken: Sequence[Word]) -> bool:
         """Whether words lead to a label: "answer:", "is"."""
@@ -350,6 +356,25 @@ class Options:
         """Whether the signs and words between two letters make them a list of labels."""
         joint = sibling["joint"] or sibling["word"]
         return self.label(sibling["label"]) is not None and (not joint or joint in single(Kind.JOINS, Kind.OR))
+
+
+def _without_denied(text: str, mentions: Sequence[Mention]) -> tuple[str, Sequence[Mention]]:
+    """A text up to the words that deny the last of the options it names: "A, C, but not B"."""
+    if len(mentions) < _FEWEST_WITH_DENIED:
+        return text, mentions
+    phrase = words(text)
+    denials = [cue for cue in cues(phrase) if cue.kind is Kind.NOT and phrase[cue.first].start > mentions[0].end]
+    if not denials:
+        return text, mentions
+    start, end = phrase[denials[0].first].start, phrase[denials[0].stop - 1].end
+    named = [mention for mention in mentions if mention.end <= start]
+    denied = [mention for mention in mentions if mention.start >= end]
+    between = {word.text for word in words(text, end, denied[0].start)} if denied else {""}
+    is_last = bool(denied) and not between and {m.value for m in named}.isdisjoint(m.value for m in denied)
+    return (text[:start], named) if is_last and len(named) + len(denied) == len(mentions) else (text, mentions)
+
+
+_FEWEST_WITH_DENIED = 2
 
 
 def _denies_noun(text: str, sight: Sight, end: int) -> bool:

@@ -84,7 +84,7 @@ _MAX_UNITS = 4
 _POWER_CHARS = 80
 _MAX_POWERS = 4
 _TEN_CHARS = 12
-_DOTTED = re.compile(r"(?<![\w.,])\d{1,3}(?:\.\d{3}){2,}(?!\.?\w)")
+_MILLIONS = re.compile(r"(?<![\w.,])\d{1,3}(?:\.\d{3}){2,}(?!\.?\w|,\d)")
 _TEN_RAISED = re.compile(
     r"10(?: ?\^ ?(?:\{ ?(?P<braced>[-−+]?\d{1,4}) ?\}|(?P<bare>[-−+]?\d{1,4}))|(?P<raised>⁻?[⁰¹²³⁴-⁹]{1,4}))"
 )
@@ -92,11 +92,11 @@ _PART_BEFORE = re.compile(r"(?:[\w.,^\\)}\]×*·⋅]|[×x*·⋅] |(?:cdot|times)
 _PART_BEHIND = re.compile(r"[\w.,^]{0,4}\d| ?[!^]")
 
 
-def in_other_signs(text: str, decimal_comma: bool) -> str:
+def in_other_signs(text: str) -> str:
     """A text of the same length, in which the last number has the notation of the channel `last_number`.
 
-    Units behind it lose their powers (`30 cm^3` becomes `30 cm  `), and a power of ten becomes `1e6`. With
-    `decimal_comma`, narrow spaces replace the points between the digits of millions.
+    Units behind it lose their powers (`30 cm^3` becomes `30 cm  `), and a power of ten becomes `1e6`.
+    Narrow spaces replace the points between the digits of millions, which cannot be decimals.
     """
     end = commitment.last_digit_end(text, 0, len(text))
     for _ in range(_MAX_POWERS):
@@ -120,9 +120,7 @@ def in_other_signs(text: str, decimal_comma: bool) -> str:
         raised = ten["braced"] or ten["bare"] or ten["raised"].translate(_SUPERSCRIPTS)
         exponent = raised.replace("−", "-").removeprefix("+").zfill(len(ten[0]) - len("1e"))
         text = f"{text[: ten.start()]}1e{exponent}{text[ten.end() :]}"
-    if not decimal_comma:
-        return text
-    return _DOTTED.sub(lambda number: number[0].replace(".", "\u202f"), text)
+    return _MILLIONS.sub(lambda number: number[0].replace(".", "\u202f"), text) if "." in text else text
 
 
 def _is_of_a_unit(head: str, power: re.Match[str]) -> bool:
@@ -139,6 +137,11 @@ def _is_of_a_unit(head: str, power: re.Match[str]) -> bool:
         if head[-1:].isdigit():
             return True
     return False
+
+
+def without_points(text: str) -> str:
+    """A text without the points between the digits of millions, `2.000.000`, which cannot be decimals."""
+    return _MILLIONS.sub(lambda number: number[0].replace(".", ""), text) if text.count(".") > 1 else text
 
 
 _PHANTOM = re.compile(r"\\[hv]?phantom\s?\{[^{}]{0,40}\}")
@@ -167,6 +170,7 @@ def plain(text: str, decimal_comma: bool) -> str:
         text = _UPRIGHT_E.sub(r"e\1", _PHANTOM.sub("", text))
         text = _UNIT_POWER.sub("", _UNIT_COMMAND.sub(lambda unit: _UNIT_COMMANDS[unit[1]], text))
         text = _INLINE.sub(r" \1 ", text)
+    text = without_points(text)
     text = _BLANKS.sub(" ", re.sub(r"^–(?=\d)", "-", _WRAPPER.sub(r" \1 ", _COMMANDS.sub("", text))))
     if "mod" in text:
         text = _MODULUS_BEHIND.sub("", without_modulus(text))

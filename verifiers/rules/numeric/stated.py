@@ -80,7 +80,7 @@ def statement(
         bare = commitment.without_confidence(scene.response, max(0, span[0] - _WIDER_CHARS), span[1] + _WIDER_CHARS)
         scene = scene if bare == scene.response else _scene(bare, params, original)
     if _has_none(scene.extraction) or _is_of_a_power(scene):
-        renotated = notation.in_other_signs(scene.response, decimal_comma)
+        renotated = notation.in_other_signs(scene.response)
         if renotated != scene.response:
             return _as_written(response, _of(_scene(renotated, params, original), params, decimal_comma, explain))
     return _of(scene, params, decimal_comma, explain)
