@@ -214,6 +214,14 @@ def leaves_open(text: str) -> bool:
     return is_plain or any(cue.kind is Kind.OR for cue in cues) or len(hedges) > 1
 
 
+def asks(text: str) -> bool:
+    """Whether a text is one sentence, and asks: "Paris?"."""
+    return text.rstrip(_CLOSES_QUESTION).endswith(_QUESTIONS) and len(list(sentences(text, 0, len(text)))) == 1
+
+
+_QUESTIONS, _CLOSES_QUESTION = ("?", "？", "؟"), " .!*_\"'”’)"
+
+
 def is_denial(text: str) -> bool:
     """Whether a short text only says what the answer is not: "not 4", "It wasn't 4.", "4 değil"."""
     sentence = Sentence(text, 0, len(text), "")

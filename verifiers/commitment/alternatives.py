@@ -8,6 +8,7 @@ say, which reads them; plain numbers are the same if one is the other rounded.
 """
 
 import re
+from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 
 from verifiers.commitment.cues import Kind, first_word, listed
@@ -28,27 +29,39 @@ _NUMBER = re.compile(r"[-−]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[-−]?\d{1,40}(?:\.\
 
 def alternative(text: str, end: int) -> Span | None:
     """The value offered behind a mark that ends at a place; None if none is, or words stand in it that are not understood."""
+    opened = _opened(text, end)
+    return None if opened is None else _offered(*opened)
+
+
+def is_left_open(text: str, end: int, is_other: Callable[[str], bool]) -> bool:
+    """Whether the words behind an answer offer another value, or take it back without one: "42, or not", "42... or something else"."""
+    opened = _opened(text, end)
+    if opened is None:
+        return False
+    sentence, index = opened
+    stop = sentence.past_cue(sentence.past_cue(index, Kind.OR), *_LEADS)
+    last = sentence.past_cue(stop, Kind.NOT, Kind.OTHER)
+    if index < stop < last and sentence.ends(last):
+        return True
+    span = _offered(sentence, index)
+    return span is not None and is_other(text[slice(*span)])
+
+
+def _opened(text: str, end: int) -> tuple[Sentence, int] | None:
+    """The sentence behind an answer, and the place of the word in it that begins an alternative or a condition."""
     limit = text.find("\n", end, end + _MAX_CHARS)
     limit = min(len(text), end + _MAX_CHARS) if limit < 0 else limit
     start = _CLOSES.match(text, end, limit).end()  # type: ignore[union-attr]  # matches nothing, too
     if first_word(text, start, limit) not in openings(Kind.OR, Kind.IF):
         return None
     sentence = sentence_at(text, start, max(0, end - _MAX_CHARS), limit)
-    index = sentence.place((start, start + 1))[0]
+    return sentence, sentence.place((start, start + 1))[0]
+
+
+def _offered(sentence: Sentence, index: int) -> Span | None:
     stop = sentence.past_cue(index, Kind.OR)
     stop = stop if stop > index else _past_condition(sentence, index)
     return _value(sentence, stop) if stop > index else None
-
-
-def names_no_other(text: str, end: int) -> bool:
-    """Whether the words behind an answer take it back without another: "42, or not", "42... or something else"."""
-    start = _CLOSES.match(text, end, end + _MAX_CHARS).end()  # type: ignore[union-attr]  # matches nothing, too
-    if first_word(text, start, end + _MAX_CHARS) not in openings(Kind.OR):
-        return False
-    sentence = sentence_at(text, start, start, min(len(text), end + _MAX_CHARS))
-    stop = sentence.past_cue(sentence.past_cue(0, Kind.OR), *_LEADS)
-    last = sentence.past_cue(stop, Kind.NOT, Kind.OTHER)
-    return stop < last and sentence.ends(last)
 
 
 def alternative_to(text: str, extraction: Extraction) -> str | None:

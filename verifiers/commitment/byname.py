@@ -10,9 +10,10 @@ A value fills a slot of a verdict (`retraction.py`), as "right" does: "48 is wro
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import islice
 
-from verifiers.commitment.alternatives import alternative, is_another_number, names_no_other
+from verifiers.commitment.alternatives import is_another_number, is_left_open
 from verifiers.commitment.cues import Cue, Kind, listed, words
 from verifiers.commitment.figured import figured
 from verifiers.commitment.folding import fold
@@ -240,8 +241,7 @@ def leaves_open(text: str, end: int, answer: str) -> bool:
     remainder = Sentence(text, end, statement.end, statement.stop) if end < statement.end else None
     successors = sentences(text, max(end, statement.end), min(len(text), max(end, statement.end) + _MAX_OFFER_CHARS))
     statements = [*([remainder] if remainder else []), *islice(successors, _MAX_OFFERS)]
-    span = alternative(text, end)
-    if names_no_other(text, end) or (span is not None and is_another_number(answer, text[slice(*span)])):
+    if is_left_open(text, end, partial(is_another_number, answer)):
         return True
     return any(_offers_other(sentence, _numbers(answer)) for sentence in statements if not sentence.asks)
 

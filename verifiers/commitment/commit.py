@@ -12,7 +12,7 @@ from itertools import pairwise, takewhile
 from typing import Any, NamedTuple, Protocol
 
 from verifiers import commitment
-from verifiers.commitment.alternatives import alternative, names_no_other
+from verifiers.commitment.alternatives import is_left_open
 from verifiers.commitment.announce import announcements
 from verifiers.commitment.behind import is_taken_back, replacement, stance_of_lead
 from verifiers.commitment.boxes import read_boxes
@@ -21,7 +21,13 @@ from verifiers.commitment.cues import Cue, Kind, adverbs, cues, kinds, listed, w
 from verifiers.commitment.extraction import Mentioned
 from verifiers.commitment.glance import ends_with
 from verifiers.commitment.hashes import read_hashes
-from verifiers.commitment.json_fields import judged_names, names_beside, unescaped, without_other_fields
+from verifiers.commitment.json_fields import (
+    judged_names,
+    may_end_in_object,
+    names_beside,
+    unescaped,
+    without_other_fields,
+)
 from verifiers.commitment.mentions import in_order
 from verifiers.commitment.retraction import Verdict
 from verifiers.commitment.spans import Span, trim
@@ -137,9 +143,11 @@ def commit(text: str, values: Values, on_conflict: str, explain: bool = False) -
     """
     if not _WIDE.keys().isdisjoint(map(ord, beyond_ascii(text))):
         text = text.translate(_WIDE)
-    text = unescaped(text)
-    beside = names_beside(text)
-    text = without_other_fields(text)
+    beside: Sequence[str] = ()
+    if may_end_in_object(text):
+        text = unescaped(text)
+        beside = names_beside(text)
+        text = without_other_fields(text)
     marks = list(_marks(text, values, on_conflict, beside))
     reader = _Reader(text, values, marks)
     commitment = None if on_conflict == "reject" else _final_line(text, values)
@@ -226,7 +234,7 @@ def _marks(text: str, values: Values, on_conflict: str, beside: Sequence[str]) -
         rivals = map(values.named, beside if names else ())
         is_same = all(rival is None or rival == names for rival in rivals)
         marks.append(Mark("json", names if is_same else CONFLICT, *field.span()))
-    table, span = judged_names(text)
+    table, span = judged_names(text) if may_end_in_object(text) else ({}, (0, 0))
     keys = [values.named(key) for key in table]
     if keys and all(keys):
         names = frozenset().union(
@@ -903,9 +911,7 @@ class _Reader:
 
     def _is_left_to_choose(self, last: Offer) -> bool:
         """Whether the words behind an offer let another one be as right: "C, unless it is D", "C... or not"."""
-        other = alternative(self._text, last.span[1])
-        names = None if other is None else self._values.named(self._text[slice(*other)])
-        return (names is not None and names != last.names) or names_no_other(self._text, last.span[1])
+        return is_left_open(self._text, last.span[1], lambda other: self._values.named(other) not in (None, last.names))
 
     def _end_of_restated(self, offer: Offer) -> int:
         """The end of an offer, or of the sentence behind it that is nothing but the same value: "(B). No.", if B is "No"."""

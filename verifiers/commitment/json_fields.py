@@ -18,6 +18,11 @@ _MAX_JSON_CHARS = 4000
 _END_CHARS = 48
 
 
+def may_end_in_object(text: str) -> bool:
+    """Whether the last characters of a text hold the end of an object. A quick look."""
+    return "}" in text[-_END_CHARS:]
+
+
 def json_answer(text: str, start: int, end: int) -> Offer | None:
     """The value of `answer` or `final_answer` in a JSON object that ends the text, fenced, tagged or not."""
     span = _object(text, start, end)
@@ -30,6 +35,8 @@ def json_answer(text: str, start: int, end: int) -> Offer | None:
 
 def without_other_fields(text: str) -> str:
     """A text of the same length without the fields beside the answer in a JSON object that ends it: its reasoning, its confidence."""
+    if not may_end_in_object(text):
+        return text
     text = _without_open_object(text)
     span = _object(text, 0, len(text))
     fields = _fields(text, span)
@@ -45,6 +52,8 @@ def unescaped(text: str) -> str:
 
     Where LaTeX stands as it is, `\frac12`, nothing is an escape. An object that takes its own answer back is left out.
     """
+    if not may_end_in_object(text):
+        return text
     text = _without_open_object(text)
     if "\\\\" not in text and "\\u" not in text:
         return text
@@ -137,9 +146,13 @@ def _object(text: str, start: int, end: int) -> Span | None:
     stop = match.start() + 1
     origin = max(start, stop - _MAX_JSON_CHARS)
     openings = text.rfind("{", origin, stop), text.find("{", origin, stop)
-    return next(
-        ((opening, stop) for opening in openings if opening >= 0 and _parsed(text[opening:stop]) is not None), None
-    )
+    for opening in openings:
+        if opening >= 0 and _OPENING.match(text, opening) and _parsed(text[opening:stop]) is not None:
+            return opening, stop
+    return None
+
+
+_OPENING = re.compile(r"\{\s{0,40}\"")
 
 
 def _parsed(text: str) -> Mapping[str, Any] | None:

@@ -883,7 +883,7 @@ class Sentence:
         extents = [self.place(span) for span in spans]
         for cue in reversed(self.cues):
             stance = _GOVERNS.get(cue.kind)
-            if stance is None or cue.stop > first or _is_part(cue, extents):
+            if stance is None or cue.stop > first or (extents and _is_part(cue, extents)):
                 continue
             if cue.kind is Kind.BAD and any(
                 neighbour.kind in ANNOUNCES and neighbour.first <= cue.first < neighbour.stop for neighbour in self.cues

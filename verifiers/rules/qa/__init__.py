@@ -31,7 +31,7 @@ from sandbox.workers import Workers
 from verifiers import commitment, long_texts
 from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier, clip
 from verifiers.commitment import Channel, accompanied
-from verifiers.commitment.affirmed import describes, is_denial
+from verifiers.commitment.affirmed import asks, describes, is_denial
 from verifiers.commitment.folding import visible
 from verifiers.commitment.latex import untexted
 from verifiers.commitment.truths import is_gainsaid, truth
@@ -519,6 +519,8 @@ def _trouble(answer: str, references: Sequence[tuple[str, ...]], params: QaParam
     longest = max(sum(map(len, spans)) for spans in references)
     if len(answer) > _MAX_RATIO * longest + _MAX_EXTRA_CHARS:
         return "too_long"
+    if not answer[-1].isalnum() and asks(answer) and not any(asks(" ".join(spans)) for spans in references):
+        return "no_answer"
     if params.metric == "contains":
         if params.max_words is not None and len(words(answer, "cjk")) > params.max_words:
             return "too_long"
