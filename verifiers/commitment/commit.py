@@ -851,7 +851,7 @@ class _Reader:
         if self._is_unmade(last):
             self._retracted.add(last.span)
             return refused
-        if self._are_alternatives(last):
+        if self._are_alternatives(last) or (not self._values.multi and self._begins_list(last)):
             return refused
         return Commitment(last.names, "found", last.channel, last.span, texts)
 
@@ -931,6 +931,15 @@ class _Reader:
         concludes = Kind.SO in statement.kinds or statement.corrects()
         since = self._tail[indices[-1] + 1 : last.sentence + concludes]
         return not any(cue.kind is Kind.BUT and cue.first == 0 for sentence in since for cue in sentence.cues)
+
+    def _begins_list(self, last: Offer) -> bool:
+        """Whether an announced label begins a list of all options on its line: "Answer: A. one B. two C. three"."""
+        end = self._text.find("\n", last.span[0])
+        end = min(len(self._text) if end < 0 else end, last.span[0] + _MAX_LIST_CHARS)
+        labels = [entry["label"] for entry in _ENTRY_SIGN.finditer(self._text, last.span[0], end)]
+        if len(labels) < _MANY or any(ord(b) != ord(a) + 1 for a, b in pairwise(labels)):
+            return False
+        return Sentence(self._text, last.span[0], end, "").kinds.isdisjoint(_VERDICTS_ON_ENTRIES)
 
     def _are_alternatives(self, last: Offer) -> bool:
         """Whether a mark stands beside another mark with another value, with no words between them."""
@@ -1295,6 +1304,7 @@ def _are_entries(line: str, successor: str = "") -> bool:
 
 
 _VERDICTS = frozenset([Kind.YES, Kind.NO])
+_ENTRY_SIGN = re.compile(r"(?<![^\W_])(?P<label>[A-Z])\s?[.)．、:：]\s?(?=\w)")
 _LINE = re.compile(r"[^\n]+")
 _ALNUM = re.compile(r"[^\W_]")
 _MAX_OR_WORDS = 3
@@ -1303,6 +1313,8 @@ _MODAL = frozenset([Kind.MAYBE, Kind.ALSO])
 _VERBS_OF_RELATIVE = 2
 _AGAINST = frozenset([Kind.NOT, Kind.WRONG, Kind.BAD, Kind.NO])
 _LEFT_OPEN = _UNSETTLED - _AGAINST
+_VERDICTS_ON_ENTRIES = frozenset([*_AGAINST, Kind.BECAUSE, Kind.FITS])
+_MAX_LIST_CHARS = 400
 _PARTS = frozenset([Kind.BECAUSE, Kind.BUT, Kind.SO])
 _BEGINS = frozenset([Kind.SO, Kind.THE, Kind.RIGHT])
 _CLOSING = frozenset(')]*_"”$')

@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 
+from verifiers import numerals
 from verifiers.commitment.channels import Channel
 from verifiers.commitment.extraction import MAX_CANDIDATES, Candidate, Extraction
 from verifiers.commitment.folding import fold
@@ -10,6 +12,7 @@ from verifiers.commitment.links import Link, link_of_numbers, link_of_offers, na
 from verifiers.commitment.neighbours import SPAN_ENDS, unit_behind
 from verifiers.commitment.offers import Offer, Offers
 from verifiers.commitment.parameters import OnConflict
+from verifiers.numerals.spelling import MAX_CHARS
 
 _FLOOD = 3
 _SPACE = re.compile(r"\s+|\\[,;:! ]|\$")
@@ -95,5 +98,11 @@ def _has_others(text: str, items: Sequence[Offer], group: Sequence[Offer]) -> bo
 
 
 def _key(text: str, offer: Offer) -> str:
-    """The key of an offer: two offers with the same characters, apart from layout, have the same key."""
-    return _SPACE.sub("", fold(text[offer.start : offer.end])).rstrip(".")
+    """The key of an offer: two offers with the same characters, apart from layout, have the same key, and so have 47, 47.0 and "forty-seven"."""
+    bare = _SPACE.sub(" ", fold(text[offer.start : offer.end])).strip(_EDGES)
+    value = Fraction(bare) if _NUMBER.fullmatch(bare) else numerals.value(bare) if len(bare) <= MAX_CHARS else None
+    return bare.replace(" ", "") if value is None else f"={value}"
+
+
+_NUMBER = re.compile(r"-?\d{1,40}(?:\.\d{1,40}|/[1-9]\d{0,40})?")
+_EDGES = " .\"'“”*"

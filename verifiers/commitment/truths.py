@@ -14,7 +14,7 @@ from verifiers.commitment.folding import visible
 from verifiers.commitment.letters import LETTERS
 from verifiers.commitment.retraction import Slot, Verdict, judged, pronouns
 from verifiers.commitment.spans import Span
-from verifiers.commitment.stance import Sentence, sentences
+from verifiers.commitment.stance import Sentence, sentence_at, sentences
 from verifiers.commitment.wording import single
 
 YES, NO, IN_PART = listed("truth"), listed("untruth"), listed("in_part")
@@ -129,11 +129,23 @@ _JUDGING = frozenset([Slot.THIS, Slot.RIGHT, Slot.WRONG, Slot.FILLER]) | _DENYIN
 def is_gainsaid(text: str, span: Span) -> bool:
     """Whether a sentence close behind a yes or no says the opposite: "The answer is yes. Wait, no, it's no."."""
     value = truth(text[slice(*span)])
+    if value and _is_qualified(text, span):
+        return True
     following = islice(sentences(text, span[1], min(len(text), span[1] + _MAX_CHARS)), _MAX_FOLLOWING)
     opposite = (truth(_behind_turn(sentence)) for sentence in following)
     return value is not None and any(other is not None and other is not value for other in opposite)
 
 
+def _is_qualified(text: str, span: Span) -> bool:
+    """Whether a yes without the word, "it is possible", is followed by a turn to a denial or a doubt: ", but we cannot know"."""
+    if any(word in YES or word in NO for word in LETTERS.findall(text[slice(*span)].lower())):
+        return False
+    sentence = sentence_at(text, span[1], 0, min(len(text), span[1] + _MAX_CHARS))
+    turns = [cue.first for cue in sentence.cues if cue.kind is Kind.BUT and sentence.words[cue.first].start >= span[1]]
+    return bool(turns) and any(cue.kind in _QUALIFIES and cue.first > turns[0] for cue in sentence.cues)
+
+
+_QUALIFIES = frozenset([Kind.NOT, Kind.DOUBT])
 _MAX_CHARS = 300
 _MAX_FOLLOWING = 3
 

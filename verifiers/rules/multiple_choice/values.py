@@ -63,6 +63,9 @@ def form_of(text: str) -> str:
     return text[article.end() :] if article else text
 
 
+_CIRCLED = frozenset("".join(CIRCLED))
+
+
 class Options:
     """The labels and texts of options, and a reader that finds them in a text."""
 
@@ -75,9 +78,10 @@ class Options:
         self._by_text = _alone(
             {label: text.strip() for label, text in texts.items() if text.strip(EDGES).casefold() in self._by_label}
         )
-        self._by_sign = {
-            sign: label for signs in (*PLACES, *CIRCLED) for sign, label in zip(signs, texts, strict=False)
-        }
+        circled = [text.strip() for text in texts.values() if not _CIRCLED.isdisjoint(text)]
+        # Options such as "①③" tell which statements hold; there ① is not the first option.
+        scripts = PLACES if circled else (*PLACES, *CIRCLED)
+        self._by_sign = {sign: label for signs in scripts for sign, label in zip(signs, texts, strict=False)}
         if "1" in self._by_label:
             self._by_sign = {sign: str(n) for signs in CIRCLED for n, sign in enumerate(signs, 1) if str(n) in texts}
         forms: dict[str, list[str]] = {}
@@ -89,7 +93,7 @@ class Options:
         self._forms = {label: form for form, label in self.by_form.items()}
         self._read_numbers: dict[str, numeric.Number | None] = {}
         self._by_ordinal = _ordinals(texts) if all(texts.values()) else {}
-        self._sights = Sights(list(texts), self.by_form, self._by_ordinal, self._by_sign, multi)
+        self._sights = Sights(list(texts), [*self.by_form, *circled], self._by_ordinal, self._by_sign, multi)
         self.has_formulas = any(map(_MAY_BE_FORMULA.search, texts.values()))
         self._labelled = 0, False
         """The hash of the text that was last asked about, which is not kept, and whether it names an option by its label."""
