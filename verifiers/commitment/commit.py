@@ -500,7 +500,27 @@ class _Reader:
         return [*(candidate for candidate in mentions if candidate not in candidates), mention]
 
     def _sentences(self) -> Iterator[Sentence]:
-        """The sentences of the text. A tag is a sentence of its own."""
+        """The sentences of the text, also where no full stop stands before an announcement: "= 2$ The answer is (C)"."""
+        nouns = places(Kind.ANSWER, self._text, 0, len(self._text)) if _GAP.search(self._text) else ()
+        return self._parted(nouns) if nouns else self._ended_sentences()
+
+    def _parted(self, nouns: Sequence[int]) -> Iterator[Sentence]:
+        for sentence in self._ended_sentences():
+            first = sentence.start
+            for noun in nouns[bisect_left(nouns, first) : bisect_left(nouns, sentence.end)]:
+                gaps = [gap.end() for gap in _GAP.finditer(self._text, max(first, noun - _SHORT_CHARS), noun)]
+                if gaps and self._announces(Sentence(self._text, gaps[-1], sentence.end, sentence.stop)):
+                    yield Sentence(self._text, first, gaps[-1], "")
+                    first = gaps[-1]
+            yield sentence if first == sentence.start else Sentence(self._text, first, sentence.end, sentence.stop)
+
+    def _announces(self, remainder: Sentence) -> bool:
+        """Whether words begin a sentence, and go on to the noun of an answer and its verb: "The answer is"."""
+        nouns = [cue.stop for cue in remainder.cues if cue.kind is Kind.ANSWER and cue.first < _MAX_LED_WORDS]
+        return remainder.begins(0, *_BEGINS) and any(remainder.begins(stop, Kind.IS) for stop in nouns)
+
+    def _ended_sentences(self) -> Iterator[Sentence]:
+        """The sentences by their stops. A tag is a sentence of its own."""
         start = 0
         for mark in self._marks:
             if mark.channel == "answer_tag" and mark.start < mark.end:
@@ -842,6 +862,9 @@ class _Reader:
             distinct = {offer.names for offer in offers} & distinct
         if last.strength == 3 and self._is_against_another(last, offers):
             return refused
+        if last.strength > _STRONG[Stance.CONCLUDED] and on_conflict != "reject":
+            # What reasoning calls right or wrong on its way is no rival of an announcement: "so (D) is correct, (C) is not. The answer is (C)".
+            distinct &= {offer.names for offer in offers if offer.strength > _STRONG[Stance.CONCLUDED]}
         if not last.names or len(distinct) >= _MANY or (on_conflict == "reject" and len(distinct) > 1):
             return refused
         if last.strength < 3 and len(distinct) > 1:
@@ -1308,6 +1331,8 @@ _ENTRY_SIGN = re.compile(r"(?<![^\W_])(?P<label>[A-Z])\s?[.)．、:：]\s?(?=\w)
 _LINE = re.compile(r"[^\n]+")
 _ALNUM = re.compile(r"[^\W_]")
 _MAX_OR_WORDS = 3
+_GAP = re.compile(r"[$\d)\]}][^\S\n]+(?=[A-Z][a-z])")
+_MAX_LED_WORDS = 5
 _CHOICES = frozenset([Kind.CALLED, Kind.ANSWER])
 _MODAL = frozenset([Kind.MAYBE, Kind.ALSO])
 _VERBS_OF_RELATIVE = 2

@@ -137,6 +137,7 @@ def sentences(text: str, start: int, end: int) -> Iterator["Sentence"]:
         if sign == ".":
             last = text[at - 3 : at]
             may_go_on = not last.isalpha() or last.lower() in _ENDS_OF_SHORTENED
+            may_go_on = may_go_on and not _is_acronym(text, at, following)
             if may_go_on and _NO_STOP.search(text, max(start, at - 12), at) and not _is_denial(text, at, following):
                 continue
         if first < at and not text[first:at].isspace():
@@ -144,6 +145,12 @@ def sentences(text: str, start: int, end: int) -> Iterator["Sentence"]:
         first = following
     if text[first:end].strip():
         yield _once(before, text, first, end, "")
+
+
+def _is_acronym(text: str, at: int, following: int) -> bool:
+    """Whether two capitals before a full stop end a sentence, rather than being short for a word: "compare AVC to MR. The answer"."""
+    capitals = text[at - 2 : at]
+    return capitals.isalpha() and capitals.isupper() and not text[following : following + 4].strip()[:2].isupper()
 
 
 def _is_denial(text: str, at: int, following: int) -> bool:
