@@ -40,6 +40,20 @@ def test_each_is_judged_by_what_it_means(name: str, found: Found) -> None:
     ] == []
 
 
+_WHOLE = frozenset(["code_format", "cosine_length", "exact_match", "length", "overlong", "regex", "xml"])
+"""Verifiers of texts as they are, to the last blank."""
+
+
+@pytest.mark.parametrize("name", sorted(ROWS.keys() - _WHOLE))
+def test_blank_lines_at_the_end_change_nothing(name: str, found: Found) -> None:
+    entry, rows = found.registry[name], [row for row in ROWS[name] if isinstance(row["response"], str)]
+    params = [entry.verifier.params.model_validate_json(json.dumps(row["params"])) for row in rows]
+    bare = found.score(entry, [Item(row["response"], each) for row, each in zip(rows, params, strict=True)])
+    longer = found.score(entry, [Item(f"{row['response']} \n\n", each) for row, each in zip(rows, params, strict=True)])
+    both = zip(rows, bare, longer, strict=True)
+    assert [row for row, first, second in both if (first.status, first.score) != (second.status, second.score)] == []
+
+
 def test_every_family_is_accepted_and_rejected() -> None:
     assert {name for name, rows in ROWS.items() if {row["score"] for row in rows} <= {0.0}} == set()
     assert {name for name, rows in ROWS.items() if {row["score"] for row in rows} <= {1.0}} <= {"repetition"}

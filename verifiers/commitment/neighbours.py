@@ -27,6 +27,8 @@ _SPACES = re.compile(r"(?:\s|\\[,;:! ]){0,4}")
 _SIGN_BEHIND = re.compile(
     r"\^(?!\s?\{?\s?(?:\\circ|\\prime|°|'))|[²³⁰¹⁴-⁹√>≤≥≠×·÷±]|<(?![/A-Za-z|])|[-+−](?![->])|/(?!\w{0,8}>)|[*](?![*])"
 )
+_PER_UNIT = re.compile(r"/[\s$]{0,4}(?:\\(?:text|mathrm|textrm|mbox)\s?\{[~\s]*[A-Za-z]|[A-Za-z]{2,}(?![A-Za-z]*\())")
+r"""The unit that a value is divided by: `\boxed{5} / \mathrm{cm}^3`, `\boxed{4} / can`."""
 _TOUCHES_RIGHT = re.compile(r"[\dπ(]|[a-bijknp-rt-zIXYZ](?![A-Za-z])")
 SPAN_ENDS = ("$", "\\)", "\\]", ".", ",", "\n", "}", ":")
 """Signs behind a box that leave it without a neighbour on its right, and without a unit."""
@@ -88,6 +90,8 @@ def _binds_left(text: str, start: int, position: int, prefix: str) -> bool:
         if _is_markup(content):
             return False
         return (content[-1:].isalnum() or content[-1:] == "}") and _in_math(text, start, position)
+    if last == "+" and (not head[:-1].strip() or head[:-1].rstrip().endswith(_OPENINGS)):
+        return False  # a sign: "= +\\boxed{10}"
     if last in _BINDS_LEFT:
         return last != ">" or head.rpartition("\n")[2].strip("> ") != ""
     if command_before(head) in _FACTORS:
@@ -128,6 +132,8 @@ def _binds_right(text: str, start: int, end: int, position: int, prefix: str) ->
     if _TOUCHES_RIGHT.match(text, position, end):
         return text[position] != "(" or _in_math(text, start, position)
     first = min(end, _SPACES.match(text, position, end).end())  # type: ignore[union-attr]  # matches nothing, too
+    if _PER_UNIT.match(text, first, end):
+        return False
     command = command_at(text, first)
     if command not in OPERATORS and command != "pi" and _SIGN_BEHIND.match(text, first, end) is None:
         return False

@@ -117,7 +117,7 @@ class FirstLook:
     """Takes the first look at responses that share the same terms."""
 
     __slots__ = (
-        "_is_numeric", "_is_plain", "_params", "_references", "_tolerance", "_wants_day", "is_sound", "packed_options", "terms",
+        "_is_numeric", "_is_plain", "_names_numbers", "_params", "_references", "_tolerance", "_wants_day", "is_sound", "packed_options", "terms",
     )  # fmt: skip
 
     def __init__(self, terms: Terms) -> None:
@@ -127,6 +127,8 @@ class FirstLook:
         self.is_sound = all(map(is_number, self._references))
         """Whether the references are known to be sound: a number is, anything else when a worker has read it."""
         self._is_plain = terms.options.is_plain or not self._references
+        self._names_numbers = self.is_sound
+        """Whether numbers are asked for. It never changes, so that an answer is read alike for the first sample and the last."""
         self._wants_day = not self.is_sound and any(map(_is_day, terms.references))
         self._is_numeric = self.is_sound and terms.options.unit is None
         self._tolerance = terms.options.tolerance
@@ -135,12 +137,12 @@ class FirstLook:
     def find(self, response: str, explain: bool) -> Found:
         """Find the answer of a response."""
         source = response if explain else None
-        response = without_other_fields(without_html(without_struck(response)))
+        response = without_other_fields(without_html(without_struck(response.rstrip())))
         response = without_confidence(response, max(0, len(response) - _AROUND_CHARS), len(response))
         response = response if ends_in_mark(response) else self._without_remarks(response)
         extraction = extract(response, self._params, MATH_CHANNELS, sent=source)
         extraction = corrected(response, extraction, self._params.on_conflict)
-        if self.is_sound:
+        if self._names_numbers:
             extraction = of_sentence(response, self._params, extraction)
         if self._wants_day and (extraction.answer is None or date(extraction.answer) is None):
             in_figures = with_iso_days(response)
@@ -164,7 +166,12 @@ class FirstLook:
             span = stated(response, *extraction.span)
             answer = response[slice(*span)]
             extraction = judged_at(extraction, span)
-        if self.is_sound and answer is not None and extraction.span and extraction.channel is Channel.FINAL_STATEMENT:
+        if (
+            self._names_numbers
+            and answer is not None
+            and extraction.span
+            and extraction.channel is Channel.FINAL_STATEMENT
+        ):
             first = max(0, extraction.span[0] - _AROUND_CHARS)
             answer = answer if says_what_is(response, first, extraction.span) else _value_of(answer)
             answer = _last_sum(answer) or answer
@@ -177,8 +184,8 @@ class FirstLook:
             answer = sign + answer + behind(response, answer, extraction.span[1], with_units=not self._is_numeric)
         if answer is not None and extraction.span is not None and not is_number(answer):
             answer = in_english(without_blanks(answer, response, extraction.span), response, extraction.span)
-            answer = with_point(answer, response, extraction.span) if self.is_sound else answer
-        if self.is_sound and answer is not None and answer[:1] == "[" and _BRACKETED.fullmatch(answer):
+            answer = with_point(answer, response, extraction.span) if self._names_numbers else answer
+        if self._names_numbers and answer is not None and answer[:1] == "[" and _BRACKETED.fullmatch(answer):
             answer = answer[1:-1]
         if answer is not None and len(answer) > MAX_READ_CHARS:
             answer = answer[: MAX_READ_CHARS + 1]
@@ -186,9 +193,9 @@ class FirstLook:
 
     def _without_remarks(self, response: str) -> str:
         """A response without what its end says of its value."""
-        response = without_substances(response) if self.is_sound else response
+        response = without_substances(response) if self._names_numbers else response
         response = without_remark(with_approximation(without_asides(response)))
-        return without_breakdown(response) if self.is_sound else response
+        return without_breakdown(response) if self._names_numbers else response
 
     def _is_left_open(self, answer: str) -> bool:
         """Whether words in a mark doubt its number: "42 (placeholder)"; they may be the reference's own."""

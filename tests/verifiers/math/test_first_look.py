@@ -223,3 +223,14 @@ async def test_many_parameters_and_large_ones_are_not_mixed_up(verifier: Math) -
     large = ["1" * 3000, "2" * 3000]
     items = [Item(rf"\boxed{{{answer}}}", MathParams(reference=text)) for text in large for answer in large]
     assert scores(await verifier.score(items)) == [1.0, 0.0, 0.0, 1.0]
+
+
+def test_an_answer_is_read_alike_before_and_after_its_reference_was() -> None:
+    """The first sample of a prompt is read before a worker has read the reference, the others behind that."""
+    rows = [json.loads(line) for line in (DATA / "probes.jsonl").read_text(encoding="utf-8").splitlines()]
+    rows.append({"gold": r"\log \sqrt[3]{z}", "response": r"The logarithms add up. The answer is $\log \sqrt[3]{z}$."})
+    for row in rows:
+        look = MathParams(reference=row["gold"]).look
+        before = look.find(row["response"], explain=False)
+        look.is_sound = True
+        assert look.find(row["response"], explain=False) == before, row

@@ -508,7 +508,7 @@ def test_a_reference_is_a_label_or_a_text(reference: str, choices: Any) -> None:
         ({"reference": "A or B", "choices": CITIES}, "reference_not_a_choice"),
         ({"reference": "AC", "choices": CITIES}, "reference_not_a_choice"),
         ({"reference": ["A", "B"], "choices": CITIES}, "reference_not_a_choice"),
-        ({"reference": "same", "choices": ["same", "Same"]}, "reference_not_a_choice"),
+        ({"reference": "SAME", "choices": ["same", "Same"]}, "reference_not_a_choice"),
         ({"reference": "A", "choices": ["x"] * 40}, "too_many_choices"),
         ({"reference": "Z"}, "reference_not_a_choice"),
     ],

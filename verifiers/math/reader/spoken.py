@@ -40,6 +40,9 @@ def read_spoken(text: str) -> Node | None:
         return amounts
     if percent := _PERCENT.fullmatch(text):
         return Node("%", (Node("num", leaf=Fraction(percent["before"] or percent["behind"])),))
+    if (counted := _NUMBER_WITH_NOUN.fullmatch(text)) and (unit := units.key(counted["noun"])) is not None:
+        count = Node("num", leaf=Fraction(counted["value"]))
+        return count if counted["bracket"] else Node("quantity", (count,), unit)
     plain = _PLAIN_QUANTITY.fullmatch(text)
     if plain and " -" not in plain["unit"] and (unit := units.key(plain["unit"])) is not None:
         is_named = text.isascii() or plain["unit"].casefold() in cldr.UNITS
@@ -56,9 +59,11 @@ def read_spoken(text: str) -> Node | None:
     if number is not None:
         value = Node("num", leaf=number)
         return Node("quantity", (value,), CURRENCIES[money[1]]) if money else value
-    counted = numerals.followed(text)
-    unit = units.key(counted[1]) if counted is not None else None
-    return Node("quantity", (Node("num", leaf=counted[0]),), unit) if counted is not None and unit is not None else None
+    followed = numerals.followed(text)
+    unit = units.key(followed[1]) if followed is not None else None
+    return (
+        Node("quantity", (Node("num", leaf=followed[0]),), unit) if followed is not None and unit is not None else None
+    )
 
 
 def _scaled(value: str, power: str | None) -> Node:
@@ -72,6 +77,12 @@ def _scaled(value: str, power: str | None) -> Node:
 
 
 _TIMES_POWER = r"\s?\\(?:times|cdot)\s?10\s?\^\s?\{?\s?(?P<power>-?\d{1,3})\s?\}?"
+_NOUN_WORD = "[A-Za-z]{2,20}"
+_NUMBER_WITH_NOUN = re.compile(
+    rf"(?P<value>{_DECIMAL})\s?(?P<bracket>\()?"
+    rf"(?P<noun>{_NOUN_WORD}(?(bracket)|[ -]{_NOUN_WORD})(?:[ -]{_NOUN_WORD}){{0,3}})(?(bracket)\))"
+)
+"""A number with a noun of several words, also in brackets, as ASDiv has it: "5 red apples", "32 (pet fish)"."""
 _PLAIN_QUANTITY = re.compile(rf"(?P<value>[-+]?\d+(?:\.\d+)?)(?:{_TIMES_POWER})? ?(?P<unit>[^\d\s].*)")
 _RATE = re.compile(rf"(?P<lead>{LETTERS.pattern})\s?(?P<value>\d+(?:\.\d+)?)\s?(?P<unit>{LETTERS.pattern})")
 """A rate whose unit of time stands in front: 時速60km, 每小时60公里."""

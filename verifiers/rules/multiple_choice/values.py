@@ -39,7 +39,8 @@ _WRAPPER = re.compile(_STYLE + r"\{([^{}]*)\}")
 _STYLED = re.compile(_STYLE + r"\Z")
 _COMMAND = re.compile(r"\\(?:left|right|displaystyle|q?quad|[,;:!~ ()\[\]])|[$*`~]|(?<![^\W_])_+|_+(?![^\W_])|\\_")
 _SIZED = re.compile(r"\\[dtc]frac(?![A-Za-z])")
-_ARTICLE = re.compile(r"(?:the|an?)\s(?=\w)")
+_ARTICLE = re.compile(r"(?:the|an?)\s(?!(?:and|or|\w)\b)(?=\w)")
+"""Not the label in "A and B"."""
 EDGES = "# \t\n.,;:!?'\"()[]{}<>*_`$~-–—•●▪◦‣、。“”‘’«»‹›「」『』【】《》〈〉〔〕"
 _BETWEEN = re.compile(
     r"(?:\s?[)\]}.:,=|*_\"'、．：，（）】」~-]|\\[,;:! ]|\s?[—–]){0,4}\s?(?:\(|\$|\*\*|\\\(|\\text\{|is\s)?[\"“*$(]{0,3}",
@@ -75,9 +76,6 @@ class Options:
         """Names these options in memories, which then need not hold the options themselves."""
         self.may_ask = any(text.rstrip().endswith(("?", "？")) for text in texts.values())
         self._by_label = {commitment.fold(label).casefold(): label for label in texts}
-        self._by_text = _alone(
-            {label: text.strip() for label, text in texts.items() if text.strip(EDGES).casefold() in self._by_label}
-        )
         circled = [text.strip() for text in texts.values() if not _CIRCLED.isdisjoint(text)]
         # Options such as "①③" tell which statements hold; there ① is not the first option.
         scripts = PLACES if circled else (*PLACES, *CIRCLED)
@@ -89,11 +87,20 @@ class Options:
             if form := form_of(text):
                 forms.setdefault(form, []).append(label)
         self.by_form = {form: labels[0] for form, labels in forms.items() if len(labels) == 1}
+        by_case = {label for labels in forms.values() if len(labels) > 1 for label in labels}
+        self._by_text = _alone(
+            {
+                label: text.strip()
+                for label, text in texts.items()
+                if label in by_case or text.strip(EDGES).casefold() in self._by_label
+            }
+        )
+        whole = [text for text in map(commitment.fold, texts.values()) if _ARTICLE.match(text.casefold())]
         self._by_tight = _alone({label: "".join(form.split()) for form, label in self.by_form.items()})
         self._forms = {label: form for form, label in self.by_form.items()}
         self._read_numbers: dict[str, numeric.Number | None] = {}
         self._by_ordinal = _ordinals(texts) if all(texts.values()) else {}
-        self._sights = Sights(list(texts), [*self.by_form, *circled], self._by_ordinal, self._by_sign, multi)
+        self._sights = Sights(list(texts), [*forms, *circled, *whole], self._by_ordinal, self._by_sign, multi)
         self.has_formulas = any(map(_MAY_BE_FORMULA.search, texts.values()))
         self._labelled = 0, False
         """The hash of the text that was last asked about, which is not kept, and whether it names an option by its label."""

@@ -73,7 +73,7 @@ def statement(
 ) -> Statement:
     """Find the number that the response commits to, in figures or in words."""
     original = response if explain else None
-    response = commitment.without_citations(commitment.without_html(commitment.without_struck(response)))
+    response = commitment.without_citations(commitment.without_html(commitment.without_struck(response.rstrip())))
     response = without_breakdown(without_attained(notation.with_ascii_marks(without_substances(response))))
     scene = _scene(without_asides(notation.without_modulus(notation.without_remark(response))), params, original)
     if (span := scene.extraction.span) is not None:
