@@ -45,6 +45,7 @@ def main(control_fd: int, service_pid: int) -> None:
     # Keeps the collector from touching, and so copying, the pages that workers share. There is no collection before it:
     # it would take a tenth of the start, to free the few hundred objects that modules leave behind.
     gc.freeze()
+    memory.trimming()()  # what was only needed to load goes back to the system, so that no fork counts it
     _report(control, Ready())
     _Zygote(control, functions, order).run()
 

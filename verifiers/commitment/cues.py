@@ -11,6 +11,7 @@ from enum import StrEnum
 from functools import cache
 from itertools import chain, islice, product
 from pathlib import Path
+from sys import intern
 from typing import Any, NamedTuple
 
 from verifiers import tables
@@ -317,9 +318,14 @@ def _parts(text: str) -> Sequence[Sequence[tuple[str, ...]]]:
     A phrase whose choices are parts of words is one part, with all its forms as choices.
     """
     if _GLUED.search(text):
-        return [[tuple(word.text for word in words(phrase)) for phrase in phrases(text)]]
+        return [[_terms(phrase) for phrase in phrases(text)]]
     slots = [part.split("|") if index % 2 else [part] for index, part in enumerate(_CHOICE.split(text)) if part.strip()]
-    return [[tuple(word.text for word in words(choice)) for choice in part] for part in slots]
+    return [[_terms(choice) for choice in part] for part in slots]
+
+
+def _terms(text: str) -> tuple[str, ...]:
+    """The words of a phrase, each kept once for all phrases that hold it."""
+    return tuple([intern(word.text) for word in words(text)])
 
 
 @cache
@@ -408,7 +414,17 @@ def _trie() -> Mapping[str, _Node]:
                 is_plain = len(phrase) >= _PLAIN_CHARS or not phrase.isascii()
                 node.plain |= (is_plain and not is_english) << bit
                 node.kinds[kind] = node.kinds.get(kind, 0) | 1 << bit
-    return root.following
+    return _shared(root, {}).following
+
+
+def _shared(node: _Node, table: dict[Any, _Node]) -> _Node:
+    """The same tree in which all parts that are alike are one: phrases end in the same few ways."""
+    following = {intern(word): _shared(child, table) for word, child in node.following.items()}
+    key = node.plain, *node.kinds.items(), *((word, id(child)) for word, child in following.items())
+    if (kept := table.get(key)) is None:
+        node.following, kept = following, node
+        table[key] = node
+    return kept
 
 
 def _ends(

@@ -5,6 +5,7 @@ An idea is composed of few slots, one row for each language, and not of sentence
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from sys import intern
 from typing import NamedTuple
 
 from verifiers.commitment.cues import Word, languages, phrases, words
@@ -25,7 +26,7 @@ def slotted(idea: str, language: str) -> Phrases:
 def add(table: dict[str, dict[tuple[str, ...], str]], slot: str, entries: Iterable[str]) -> None:
     """Add the phrases of some entries to a slot, unless they fill another."""
     for phrase in (item for entry in entries for item in phrases(entry)):
-        plain = tuple(word.text for word in words(phrase) if is_word(word))
+        plain = tuple(intern(word.text) for word in words(phrase) if is_word(word))
         if plain:
             table.setdefault(plain[0], {}).setdefault(plain, slot)
 
@@ -51,6 +52,9 @@ class _Terms(NamedTuple):
     """The slot that the word fills by itself."""
 
 
+_NO_TERMS: Mapping[str, Sequence[tuple[Sequence[str], str]]] = {}
+
+
 @cache
 def _terms(idea: str) -> Mapping[str, Sequence[_Terms]]:
     """The phrases of an idea by their first words, English first."""
@@ -62,7 +66,7 @@ def _terms(idea: str) -> Mapping[str, Sequence[_Terms]]:
                 if len(phrase) > 1:
                     longer.setdefault(phrase[1], []).append((phrase, slot))
             alone = next((slot for phrase, slot in terms if len(phrase) == 1), None)
-            table.setdefault(word, []).append(_Terms(language, longer, alone))
+            table.setdefault(word, []).append(_Terms(language, longer or _NO_TERMS, alone))
     return table
 
 

@@ -95,7 +95,12 @@ class Options:
                 if label in by_case or text.strip(EDGES).casefold() in self._by_label
             }
         )
-        whole = [text for text in map(commitment.fold, texts.values()) if _ARTICLE.match(text.casefold())]
+        # "A DNA sequence" is found with its article, which is a label, too.
+        whole = [
+            text
+            for text in map(commitment.fold, texts.values())
+            if text.casefold()[:2] == "a " and "a" in self._by_label
+        ]
         self._by_tight = _alone({label: "".join(form.split()) for form, label in self.by_form.items()})
         self._forms = {label: form for form, label in self.by_form.items()}
         self._read_numbers: dict[str, numeric.Number | None] = {}
@@ -327,6 +332,8 @@ class Options:
                 return False
             return self._is_led(words(text, max(start, sight.start - 40), sight.start))
         tail = text[sight.end : min(end, sight.end + 24)]
+        if _EXPECTED.match(tail):
+            return False
         if _OF_A_FORMULA.match(tail) and not self.texts.get(self.label(label) or ""):
             return False
         if label == "I" and _GOES_ON.match(tail):
@@ -410,6 +417,8 @@ _FIGURE = re.compile(r"[∠△▱⊙⊿∡]\s?\Z")
 _DECIMALS = re.compile(r"[.,]\d")
 _CLAUSE_ENDS = re.compile(r"[\s*_)\]]{0,3}(?:[.,;!\n]|\Z|\s(?:is|because|since)\b)")
 _OPERATOR = r"[=+^<>≤≥∪∩∧∨∈⊂](?!>)|\\(?:c[au]p|l?and|l?or|wedge|vee|setminus|in|subset|times|cdot)(?![A-Za-z])"
+_EXPECTED = re.compile(r"\[[A-Za-z]{1,2}(?:_?\d)?\]\s?(?:=|\\)")
+"""What makes a letter the name of an expected value: `E[X] =`."""
 _OF_A_FORMULA = re.compile(rf"\s?(?:{_OPERATOR})|\(|['\u2019](?:s|m|ll|ve|d)\b")
 _GOES_ON = re.compile(r"\s+[a-z]")
 _IN_BRACKETS = re.compile(r"[\"”*_$]{0,3}(?:\s\(|\(|,\s)(?:(?:option|choice|answer)\s)?[^\W_]?\(?", re.IGNORECASE)
