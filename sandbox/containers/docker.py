@@ -69,9 +69,9 @@ _RETRY_S: Final = 5
 _DRAIN_S: Final = 30.0
 """For the rest of the output of a command that has ended. The daemon itself cuts it off two seconds after the end."""
 _REPORT: Final = f"""exec 3>&2 2>/dev/null
-mark=$1
-file=$2
-shift 2
+mark=$1$2
+file=$3
+shift 3
 (exec "$@" 2>&1 3>&-)
 code=$?
 [ $code -gt 125 ] && exit $code
@@ -81,8 +81,10 @@ printf %s "$mark" >&3
 sleep {_DRAIN_S:.0f}
 exit $code"""
 """Runs a command. After its output comes a mark, on the second stream its report and a mark, and then it waits before it ends, so
-that nothing is cut off. A command that was killed has no mark. The report needs no trust on its way: its lines are signed.
+that nothing is cut off. A command that was killed has no mark, nor has an engine's message about a command that it could not begin:
+it shows the two halves of the mark apart. The report needs no trust on its way: its lines are signed.
 """
+_HALF_MARK: Final = 16
 _COUNT_PATIENCE_S: Final = 30.0
 """For a program of ours that needs a tenth of a second of a CPU. What takes longer waits for it all the time."""
 _MOST_WAITING: Final = 0.996
@@ -470,7 +472,10 @@ class DockerContainer(Container):
         else:
             mark, file = secrets.token_hex(16), f"{MADE}/{report}" if report else ""
             output = _Reporting(limits.output_bytes, mark.encode(), prepared.encode())
-            ended = await self._run(("sh", "-c", _REPORT, "sh", mark, file, *command), limits, output, _REPORT_TICK_S)
+            halves = mark[:_HALF_MARK], mark[_HALF_MARK:]
+            ended = await self._run(
+                ("sh", "-c", _REPORT, "sh", *halves, file, *command), limits, output, _REPORT_TICK_S
+            )
             ended = replace(ended, report=output.report.content if output.report.is_whole else None)
         if self._disk is not None and _free_mb(self._disk) < _FULL_MB and ended.end is not End.DISK_LIMIT:
             ended = await self._on_a_full_disk(ended, limits)

@@ -360,9 +360,10 @@ async def _fetched(container: Container, plan: ReportPlan) -> bytes | None:
 def _parts(ended: Ended, mark: str) -> tuple[Ended, Ended | None]:
     """How the two parts of a `run_command` ended: what prepares the repository, and the tests; None if these did not begin."""
     before, has_mark, behind = ended.output.partition(mark.encode())
-    if not has_mark:
-        return ended, None
     word, _, output = behind.partition(b"\n")
+    # An engine that could not begin the command may show it, and the mark in it.
+    if not has_mark or not (word.strip() or b"0").isdigit():
+        return ended, None
     code = int(word or -1)
     prepared = replace(ended, end=End.EXITED, exit_code=code, output=before)
     return prepared, replace(ended, output=output) if code == Exit.DONE else None

@@ -68,6 +68,7 @@ with open("/rewardline/made/report", "a") as report:
         report.write(json.dumps(["key", name, "passed"]) + "\\n")
 os._exit(0)
 """
+FLOOD = source(f"print('x' * 200)\nwhile True: print('passed' * 10_000)\n{SOURCE}")
 LINK = """\
 diff --git a/data b/data
 new file mode 120000
@@ -106,9 +107,9 @@ MORE_HOSTILE = [
     ("an end with code 0", source(f"import os\nos._exit(0)\n{SOURCE}"), 0.0, "no_report"),
     (
         "a flood of output",
-        source(f"print('x' * 200)\nwhile True: print('passed' * 10_000)\n{SOURCE}"),
+        FLOOD,  # pytest keeps it in a file, which may not grow so large
         0.0,
-        "output_limit",
+        "tests_failed",
     ),
     (
         "the scripts that we give",
@@ -246,6 +247,8 @@ def test_responses_that_use_up_a_limit_are_judged(judge: Judge) -> None:
     writing = "import os\nfor n in range(1000): open(str(n), 'wb').write(bytes(1 << 20))\nwhile True: pass\n"
     written = judge.verdict(source(writing + SOURCE))
     assert (written.score, written.reason) == (0.0, "disk_limit")
+    flooding = judge.verdict(FLOOD, test_command="python3 -m pytest -s")
+    assert (flooding.score, flooding.reason) == (0.0, "output_limit")
     hungry = judge.verdict(source(f"x = [bytearray(1 << 20) for _ in range(4000)]\n{RIGHT}"))
     assert (hungry.status, hungry.score) == (Status.OK, 0.0)
     assert hungry.reason == "memory_limit"
