@@ -136,7 +136,8 @@ class ScriptedDaemon(TaskDaemon):
             self._theirs.close()
 
     async def begin(self, name: str, command: Sequence[str], *, user: str, folder: str) -> Begun:
-        self.mark = command[4].encode() if len(command) > 4 else b""
+        self.mark = "".join(command[4:6]).encode()
+        assert not self.mark or self.mark.decode() not in " ".join(command)  # an engine's messages may show the command
         return Begun("command", self._ours, b"")
 
     async def exit_code(self, command: str) -> int | None:
