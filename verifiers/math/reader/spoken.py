@@ -41,8 +41,7 @@ def read_spoken(text: str) -> Node | None:
     if percent := _PERCENT.fullmatch(text):
         return Node("%", (Node("num", leaf=Fraction(percent["before"] or percent["behind"])),))
     if (counted := _NUMBER_WITH_NOUN.fullmatch(text)) and (unit := units.key(counted["noun"])) is not None:
-        count = Node("num", leaf=Fraction(counted["value"]))
-        return count if counted["bracket"] else Node("quantity", (count,), unit)
+        return Node("quantity", (Node("num", leaf=Fraction(counted["value"])),), unit)
     plain = _PLAIN_QUANTITY.fullmatch(text)
     if plain and " -" not in plain["unit"] and (unit := units.key(plain["unit"])) is not None:
         is_named = text.isascii() or plain["unit"].casefold() in cldr.UNITS
