@@ -146,6 +146,7 @@ __all__ = [
     "tells_need",
     "turns_behind",
     "wavers",
+    "without_answer",
     "without_citations",
     "without_citations_at_end",
     "without_confidence",
@@ -222,15 +223,25 @@ def extract(
     With `sent`, the same response as it was sent, the extraction has its `mentions`.
     """
     segment = segment or final_segment(response, params.think)
+    is_withdrawn = False
     if Channel.ANSWER_LINE in _channels(params.extract, auto):
-        response = unescaped(response)
+        meant = unescaped(response)
+        is_withdrawn, response = meant is not response and meant.isspace(), meant
     if sent is None:
-        return _standing(response, params, auto, segment, _extracted(response, params, auto, segment))
+        extraction = _standing(response, params, auto, segment, _extracted(response, params, auto, segment))
+        return _without_answer(extraction) if is_withdrawn else extraction
     with listening(response) as notes:
         extraction = _standing(response, params, auto, segment, _extracted(response, params, auto, segment))
         _read_rest(response, segment, auto if params.extract == "auto" else (), notes)
     phrase = mentions(notes, (segment.start, segment.end), extraction)
-    return msgspec.structs.replace(extraction, mentions=phrase, sent=sent)
+    extraction = msgspec.structs.replace(extraction, mentions=phrase, sent=sent)
+    return _without_answer(extraction) if is_withdrawn else extraction
+
+
+def _without_answer(extraction: Extraction) -> Extraction:
+    """The extraction of a response that was nothing but an object that takes its answer back."""
+    phrase = without_answer(extraction.mentions)
+    return msgspec.structs.replace(extraction, answer=None, span=None, reason="no_answer", mentions=phrase)
 
 
 def _extracted(response: str, params: ExtractionParams, auto: Sequence[Channel], segment: Segment) -> Extraction:

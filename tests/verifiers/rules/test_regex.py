@@ -103,7 +103,8 @@ async def test_without_workers_there_is_no_verdict() -> None:
 @given(text=st.text(max_size=50))
 async def test_both_matchers_say_the_same(text: str) -> None:
     patterns = [".*", r"\w+", r"[^a]*", r"(?s).*", "a?b?", r"\d*\D*"]
-    extraction = commitment.extract("(" + text + ")", RegexParams(reference="", extract=commitment.Channel.WHOLE))
+    params = RegexParams(reference="", extract=commitment.Channel.WHOLE, think="none")
+    extraction = commitment.extract("(" + text + ")", params)
     for pattern in patterns:
         params = RegexParams(reference=r"\(" + pattern + r"\)")
         verdict = judge(extraction, params)

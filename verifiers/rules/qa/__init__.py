@@ -297,7 +297,10 @@ def _committed(
     if params.metric in _SHORT and params.extract == "auto" and extraction.channel in _IN_LINES:
         extraction = _with_reference(response, extraction, params, references)
     if params.metric == "bool" and extraction.span and is_gainsaid(response, extraction.span):
-        return msgspec.structs.replace(extraction, answer=None, span=None, reason="conflicting_answers")
+        phrase = commitment.without_answer(extraction.mentions)
+        return msgspec.structs.replace(
+            extraction, answer=None, span=None, reason="conflicting_answers", mentions=phrase
+        )
     return extraction
 
 
